@@ -1,0 +1,1 @@
+"""The `joiner` command: offline answers from files, and the demonstration that `make run` starts."""

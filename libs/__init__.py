@@ -1,0 +1,1 @@
+"""What several services share: domain, wire, runtime, Kubernetes access."""
