@@ -1,0 +1,1 @@
+"""Pure value types and algebra; imports only the standard library."""
