@@ -206,7 +206,7 @@ class Requirement:
         )
 
     def any_value(self) -> str | None:
-        """Return the smallest value of a list, else the smallest accepted number; `None` if none."""
+        """Return the smallest value of a list, else the smallest number; `None` if none."""
         if not self.complement:
             return min(self.values, default=None)
         low = self.gte or 0
