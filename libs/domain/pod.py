@@ -1,0 +1,210 @@
+"""Pods in two parts: the shape says where a pod may run, the row says which pod and when.
+
+Thousands of pods share a few hundred shapes; whatever costs time (matching, interning, reasons) is
+done per shape. Rows are columns (`PodTable`), so that a solver needs no object per pod.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import NamedTuple, NewType
+
+from libs.domain.device import DeviceClaim
+from libs.domain.requirements import Requirements
+from libs.domain.resources import Resources
+from libs.domain.taint import Toleration
+from libs.domain.topology import (
+    PodAffinityTerm,
+    PreferredNodeTerm,
+    TopologySpread,
+    WeightedPodAffinityTerm,
+)
+
+PodUid = NewType("PodUid", str)
+
+DO_NOT_DISRUPT_FOR_EVER = -1
+
+
+class PodPhase(StrEnum):
+    """status.phase."""
+
+    PENDING = "Pending"
+    RUNNING = "Running"
+    SUCCEEDED = "Succeeded"
+    FAILED = "Failed"
+    UNKNOWN = "Unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class HostPort:
+    """A port taken on the node; address 0.0.0.0 takes it on every address."""
+
+    ip: str = "0.0.0.0"
+    protocol: str = "TCP"
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeTerm:
+    """One term of a required node affinity: labels and names (matchFields), both of which hold."""
+
+    requirements: Requirements
+    node_names: tuple[str, ...] = ()
+    """Allowed names; empty allows every name."""
+    excluded_node_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeAttachCount:
+    """Distinct volumes of a CSI driver: attached by a pod, or the most that a node attaches."""
+
+    driver: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodShape:
+    """Everything that decides where a pod may run."""
+
+    id: int
+    """Unique and stable within an epoch; says nothing else."""
+    namespace: str
+    labels: tuple[tuple[str, str], ...] = ()
+    """Labels that at least one selector of the cluster reads, sorted by key."""
+    requests: Resources
+    """Effective requests, init containers, sidecars and overhead included; `pods` is 1."""
+    node_selector: Requirements
+    required_node_terms: tuple[NodeTerm, ...] = ()
+    """Any one suffices; empty: no required node affinity."""
+    preferred_node_terms: tuple[PreferredNodeTerm, ...] = ()
+    """Heaviest first."""
+    tolerations: tuple[Toleration, ...] = ()
+    host_ports: tuple[HostPort, ...] = ()
+    topology_spread: tuple[TopologySpread, ...] = ()
+    affinity: tuple[PodAffinityTerm, ...] = ()
+    anti_affinity: tuple[PodAffinityTerm, ...] = ()
+    preferred_affinity: tuple[WeightedPodAffinityTerm, ...] = ()
+    preferred_anti_affinity: tuple[WeightedPodAffinityTerm, ...] = ()
+    volumes: tuple[tuple[Requirements, ...], ...] = ()
+    """Per volume its alternatives, any one of which suffices; all volumes must hold."""
+    volume_attach_counts: tuple[VolumeAttachCount, ...] = ()
+    device_claims: tuple[DeviceClaim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The controller that owns a pod."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+
+    @property
+    def is_daemonset(self) -> bool:
+        """Return whether every node gets such a pod by itself."""
+        return self.api_version == "apps/v1" and self.kind == "DaemonSet"
+
+    @property
+    def is_node(self) -> bool:
+        """Return whether the pod mirrors a static manifest of its node."""
+        return self.api_version == "v1" and self.kind == "Node"
+
+    @property
+    def is_statefulset(self) -> bool:
+        """Return whether a terminating pod comes back under the same name."""
+        return self.api_version == "apps/v1" and self.kind == "StatefulSet"
+
+
+class PodRow(NamedTuple):
+    """One pod. Instants are milliseconds since 1970 UTC, 0 where there is none."""
+
+    uid: str
+    namespace: str
+    name: str
+    shape: int
+    node: str = ""
+    phase: PodPhase = PodPhase.PENDING
+    ready: bool = False
+    provisionable: bool = False
+    """Whether it waits for a node that nobody else will bring."""
+    created_ms: int = 0
+    started_ms: int = 0
+    deleting_ms: int = 0
+    """Deletion timestamp, grace period included."""
+    priority: int = 0
+    deletion_cost: int = 0
+    do_not_disrupt_ms: int = 0
+    """Protection from the pod's start on: 0 none, -1 for ever."""
+    owner: Owner | None = None
+    volume_claims: tuple[str, ...] = ()
+    """Names of its claims in its namespace, sorted."""
+    gang: str = ""
+    """`namespace/name` of its gang."""
+
+    @property
+    def terminal(self) -> bool:
+        """Return whether all containers have ended, so that the pod takes no room."""
+        return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)
+
+    @property
+    def terminating(self) -> bool:
+        """Return whether the pod is being deleted."""
+        return self.deleting_ms != 0
+
+    @property
+    def active(self) -> bool:
+        """Return whether the pod runs or will run."""
+        return not self.terminal and not self.terminating
+
+    @property
+    def reschedulable(self) -> bool:
+        """Return whether it, or its successor of the same name, needs a place if its node goes."""
+        owner = self.owner
+        if owner is not None and (owner.is_daemonset or owner.is_node):
+            return False
+        return self.active or (owner is not None and owner.is_statefulset and self.terminating)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodTable:
+    """Pods as columns of equal length, sorted by uid; names and meaning are those of `PodRow`."""
+
+    uids: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    shapes: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    phases: tuple[PodPhase, ...] = ()
+    ready: tuple[bool, ...] = ()
+    provisionable: tuple[bool, ...] = ()
+    created_ms: tuple[int, ...] = ()
+    started_ms: tuple[int, ...] = ()
+    deleting_ms: tuple[int, ...] = ()
+    priorities: tuple[int, ...] = ()
+    deletion_costs: tuple[int, ...] = ()
+    do_not_disrupt_ms: tuple[int, ...] = ()
+    owners: tuple[Owner | None, ...] = ()
+    volume_claims: tuple[tuple[str, ...], ...] = ()
+    gangs: tuple[str, ...] = ()
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[PodRow]) -> "PodTable":
+        """Build a table of rows in any order; a uid that comes twice keeps its last row."""
+        by_uid = {row.uid: row for row in rows}
+        columns = zip(*(by_uid[uid] for uid in sorted(by_uid)), strict=True)
+        return cls(**dict(zip(_COLUMNS, columns, strict=False)))
+
+    def rows(self) -> Iterator[PodRow]:
+        """Yield the rows in order of uid."""
+        return map(PodRow._make, zip(*(getattr(self, name) for name in _COLUMNS), strict=True))
+
+    def row(self, index: int) -> PodRow:
+        """Return one row."""
+        return PodRow._make(getattr(self, name)[index] for name in _COLUMNS)
+
+    def __len__(self) -> int:
+        return len(self.uids)
+
+
+_COLUMNS = tuple(field.name for field in fields(PodTable))

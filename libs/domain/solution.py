@@ -1,0 +1,73 @@
+"""A question to the solver and its answer: options, plan, cost, what it was made from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from libs.domain.plan import Plan
+from libs.domain.snapshot import SnapshotId
+
+
+class PreferencePolicy(StrEnum):
+    """Whether pods' preferences hold until nothing else fits, or are left out."""
+
+    RESPECT = "Respect"
+    IGNORE = "Ignore"
+
+
+class MinValuesPolicy(StrEnum):
+    """Whether minValues that cannot be met refuse the pod, or are lowered."""
+
+    STRICT = "Strict"
+    BEST_EFFORT = "BestEffort"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolveOptions:
+    """How a decision is made; together with the snapshot it determines the plan."""
+
+    preference_policy: PreferencePolicy = PreferencePolicy.RESPECT
+    min_values_policy: MinValuesPolicy = MinValuesPolicy.STRICT
+    refine_budget: timedelta = timedelta(0)
+    """Time for the refine stage; it only chooses how many iterations run."""
+    refine_iterations: int | None = None
+    """Exact number of iterations, for a replay; wins over `refine_budget`."""
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    seed: int = 0
+    now: datetime | None = None
+    """The instant of the decision; None: the snapshot's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """Nano-dollars per hour of new claims at their cheapest offering, and of what exists."""
+
+    new_nanos_per_hour: int = 0
+    existing_nanos_per_hour: int = 0
+    lower_bound_nanos_per_hour: int | None = None
+    """No valid plan for the same pods can cost less; None where the refine stage did not run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodCounts:
+    """Where the waiting pods went."""
+
+    waiting: int = 0
+    on_existing: int = 0
+    on_new: int = 0
+    unplaced: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """A plan, and what it was made from; equal decisions have equal `plan_id`s."""
+
+    snapshot: SnapshotId
+    options: SolveOptions
+    iterations: int = 0
+    solver_version: str
+    plan: Plan
+    cost: Cost
+    plan_id: str
+    pods: PodCounts

@@ -1,0 +1,111 @@
+"""What else planning reads: daemon sets, budgets of pods, namespaces, buffers, gangs, overlays."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from libs.domain.requirements import Requirements
+from libs.domain.resources import Resources
+from libs.domain.selector import LabelSelector
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonSet:
+    """A DaemonSet; `shape` is the id of its pods' shape without the pin to one node."""
+
+    namespace: str
+    name: str
+    uid: str
+    shape: int
+
+    @property
+    def key(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodDisruptionBudget:
+    """A PodDisruptionBudget as its controller sees it now."""
+
+    namespace: str
+    name: str
+    uid: str
+    selector: LabelSelector | None = None
+    disruptions_allowed: int = 0
+    evicts_unhealthy_always: bool = False
+    never_satisfiable: bool = False
+
+    @property
+    def key(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Namespace:
+    """A namespace with the labels that at least one selector reads, sorted by key."""
+
+    name: str
+    labels: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityBuffer:
+    """Room that is kept free; its virtual pods are rows of the pod table."""
+
+    namespace: str
+    name: str
+    uid: str
+    shape: int
+    replicas: int
+    problem: str = ""
+
+    @property
+    def key(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gang:
+    """Pods that are placed together or not at all."""
+
+    namespace: str
+    name: str
+    min_members: int
+
+    @property
+    def key(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOverlay:
+    """A change of price or capacity of matching types; at most one price field is set."""
+
+    name: str
+    uid: str
+    weight: int = 0
+    requirements: Requirements
+    price_nanos_per_hour: int | None = None
+    price_delta_nanos_per_hour: int | None = None
+    price_delta_ppm: int | None = None
+    capacity: Resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetAside:
+    """An object that was left out of a snapshot, with the field that is wrong and what to do."""
+
+    kind: str
+    namespace: str = ""
+    name: str
+    field: str = ""
+    message: str
+    since: datetime
+
+    @property
+    def key(self) -> str:
+        """Return `kind/namespace/name`."""
+        return f"{self.kind}/{self.namespace}/{self.name}"
