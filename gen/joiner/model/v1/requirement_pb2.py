@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!joiner/model/v1/requirement.proto\x12\x0fjoiner.model.v1\"\xc8\x01\n\x0bRequirement\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\ncomplement\x18\x02 \x01(\x08\x12\x0e\n\x06values\x18\x03 \x03(\t\x12\x1d\n\x10greater_or_equal\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1a\n\rless_or_equal\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\x17\n\nmin_values\x18\x06 \x01(\x05H\x02\x88\x01\x01\x42\x13\n\x11_greater_or_equalB\x10\n\x0e_less_or_equalB\r\n\x0b_min_values\"B\n\x0cRequirements\x12\x32\n\x0crequirements\x18\x01 \x03(\x0b\x32\x1c.joiner.model.v1.Requirement\"#\n\x05Label\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xf9\x01\n\x17LabelSelectorExpression\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x43\n\x08operator\x18\x02 \x01(\x0e\x32\x31.joiner.model.v1.LabelSelectorExpression.Operator\x12\x0e\n\x06values\x18\x03 \x03(\t\"|\n\x08Operator\x12\x18\n\x14OPERATOR_UNSPECIFIED\x10\x00\x12\x0f\n\x0bOPERATOR_IN\x10\x01\x12\x13\n\x0fOPERATOR_NOT_IN\x10\x02\x12\x13\n\x0fOPERATOR_EXISTS\x10\x03\x12\x1b\n\x17OPERATOR_DOES_NOT_EXIST\x10\x04\"N\n\rLabelSelector\x12=\n\x0b\x65xpressions\x18\x01 \x03(\x0b\x32(.joiner.model.v1.LabelSelectorExpressionb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!joiner/model/v1/requirement.proto\x12\x0fjoiner.model.v1\"\xd8\x01\n\x0bRequirement\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x12\n\ncomplement\x18\x02 \x01(\x08\x12\x0e\n\x06values\x18\x03 \x03(\t\x12\x1d\n\x10greater_or_equal\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x1a\n\rless_or_equal\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\x17\n\nmin_values\x18\x06 \x01(\x05H\x02\x88\x01\x01\x12\x0e\n\x06\x61\x62sent\x18\x07 \x01(\x08\x42\x13\n\x11_greater_or_equalB\x10\n\x0e_less_or_equalB\r\n\x0b_min_values\"B\n\x0cRequirements\x12\x32\n\x0crequirements\x18\x01 \x03(\x0b\x32\x1c.joiner.model.v1.Requirement\"#\n\x05Label\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xf9\x01\n\x17LabelSelectorExpression\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\x43\n\x08operator\x18\x02 \x01(\x0e\x32\x31.joiner.model.v1.LabelSelectorExpression.Operator\x12\x0e\n\x06values\x18\x03 \x03(\t\"|\n\x08Operator\x12\x18\n\x14OPERATOR_UNSPECIFIED\x10\x00\x12\x0f\n\x0bOPERATOR_IN\x10\x01\x12\x13\n\x0fOPERATOR_NOT_IN\x10\x02\x12\x13\n\x0fOPERATOR_EXISTS\x10\x03\x12\x1b\n\x17OPERATOR_DOES_NOT_EXIST\x10\x04\"N\n\rLabelSelector\x12=\n\x0b\x65xpressions\x18\x01 \x03(\x0b\x32(.joiner.model.v1.LabelSelectorExpressionb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,15 +32,15 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'joiner.model.v1.requirement
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_REQUIREMENT']._serialized_start=55
-  _globals['_REQUIREMENT']._serialized_end=255
-  _globals['_REQUIREMENTS']._serialized_start=257
-  _globals['_REQUIREMENTS']._serialized_end=323
-  _globals['_LABEL']._serialized_start=325
-  _globals['_LABEL']._serialized_end=360
-  _globals['_LABELSELECTOREXPRESSION']._serialized_start=363
-  _globals['_LABELSELECTOREXPRESSION']._serialized_end=612
-  _globals['_LABELSELECTOREXPRESSION_OPERATOR']._serialized_start=488
-  _globals['_LABELSELECTOREXPRESSION_OPERATOR']._serialized_end=612
-  _globals['_LABELSELECTOR']._serialized_start=614
-  _globals['_LABELSELECTOR']._serialized_end=692
+  _globals['_REQUIREMENT']._serialized_end=271
+  _globals['_REQUIREMENTS']._serialized_start=273
+  _globals['_REQUIREMENTS']._serialized_end=339
+  _globals['_LABEL']._serialized_start=341
+  _globals['_LABEL']._serialized_end=376
+  _globals['_LABELSELECTOREXPRESSION']._serialized_start=379
+  _globals['_LABELSELECTOREXPRESSION']._serialized_end=628
+  _globals['_LABELSELECTOREXPRESSION_OPERATOR']._serialized_start=504
+  _globals['_LABELSELECTOREXPRESSION_OPERATOR']._serialized_end=628
+  _globals['_LABELSELECTOR']._serialized_start=630
+  _globals['_LABELSELECTOR']._serialized_end=708
 # @@protoc_insertion_point(module_scope)

@@ -22,8 +22,9 @@ DESCRIPTOR: _descriptor.FileDescriptor
 @_typing.final
 class Requirement(_message.Message):
     """What is allowed for the values of one label key: a set of values or its complement, within bounds.
-    Every node selector operator has exactly one such form: In (values), NotIn (complement of values), Exists
-    (complement of nothing), DoesNotExist (no values), Gt, Lt, Gte and Lte (complement of nothing, with a bound).
+    Every node selector operator has exactly one such form: In (values), NotIn (complement of values, or absent),
+    Exists (complement of nothing), DoesNotExist (no values, absent), Gt, Lt, Gte and Lte (complement of nothing, with
+    a bound).
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -34,6 +35,7 @@ class Requirement(_message.Message):
     GREATER_OR_EQUAL_FIELD_NUMBER: _builtins.int
     LESS_OR_EQUAL_FIELD_NUMBER: _builtins.int
     MIN_VALUES_FIELD_NUMBER: _builtins.int
+    ABSENT_FIELD_NUMBER: _builtins.int
     key: _builtins.str
     """Label key, aliases already replaced by the canonical key. Required."""
     complement: _builtins.bool
@@ -44,6 +46,8 @@ class Requirement(_message.Message):
     """Inclusive upper bound; a value that is not an integer is then not allowed. Absent: no bound."""
     min_values: _builtins.int
     """How many distinct values the surviving instance types must offer. Absent: one suffices."""
+    absent: _builtins.bool
+    """True where an object without the key is acceptable too."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Sorted, without duplicates."""
@@ -57,10 +61,11 @@ class Requirement(_message.Message):
         greater_or_equal: _builtins.int | None = ...,
         less_or_equal: _builtins.int | None = ...,
         min_values: _builtins.int | None = ...,
+        absent: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_greater_or_equal", b"_greater_or_equal", "_less_or_equal", b"_less_or_equal", "_min_values", b"_min_values", "greater_or_equal", b"greater_or_equal", "less_or_equal", b"less_or_equal", "min_values", b"min_values"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_greater_or_equal", b"_greater_or_equal", "_less_or_equal", b"_less_or_equal", "_min_values", b"_min_values", "complement", b"complement", "greater_or_equal", b"greater_or_equal", "key", b"key", "less_or_equal", b"less_or_equal", "min_values", b"min_values", "values", b"values"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_greater_or_equal", b"_greater_or_equal", "_less_or_equal", b"_less_or_equal", "_min_values", b"_min_values", "absent", b"absent", "complement", b"complement", "greater_or_equal", b"greater_or_equal", "key", b"key", "less_or_equal", b"less_or_equal", "min_values", b"min_values", "values", b"values"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__greater_or_equal: _TypeAlias = _typing.Literal["greater_or_equal"]  # noqa: Y015
     _WhichOneofArgType__greater_or_equal: _TypeAlias = _typing.Literal["_greater_or_equal", b"_greater_or_equal"]  # noqa: Y015
