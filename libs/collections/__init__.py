@@ -1,0 +1,1 @@
+"""Small generic structures that know nothing of clusters; several services share them."""
