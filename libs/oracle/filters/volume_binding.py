@@ -1,0 +1,117 @@
+"""Plugin VolumeBinding: every claim of the pod is bound, or can be bound, where the node is."""
+
+from libs.oracle.cluster import Cluster, Node
+from libs.oracle.filters.plugin import NodeTest, PodRefused
+from libs.oracle.node_selectors import NodePredicate, read_node_selector
+from libs.oracle.objects import (
+    KubeObject,
+    annotations_of,
+    key_of,
+    metadata_of,
+    spec_of,
+    status_of,
+)
+from libs.oracle.pods import Pod
+from libs.oracle.volume_matching import (
+    BOUND_ANNOTATION,
+    SELECTED_NODE_ANNOTATION,
+    can_provision,
+    match_static,
+)
+
+_NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
+_BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
+_UNBOUND_IMMEDIATE = PodRefused("pod has unbound immediate PersistentVolumeClaims")
+
+
+def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
+    """Refuse nodes that a bound volume does not reach, or where a delayed claim cannot be bound."""
+    if not pod.claims:
+        return None
+    for claim in pod.claims:
+        problem = _problem(cluster, pod, claim.key, is_ephemeral=claim.is_ephemeral)
+        if problem:
+            return PodRefused(problem)
+    claims = [cluster.claims[claim.key] for claim in pod.claims]
+    bound = [claim for claim in claims if is_bound(claim)]
+    delayed = [claim for claim in claims if not is_bound(claim)]
+    if not all(waits_for_consumer(cluster, claim) for claim in delayed):
+        return _UNBOUND_IMMEDIATE
+    reachable = _reachable(cluster, bound)
+
+    def test(node: Node) -> tuple[str, ...]:
+        reasons = []
+        if not all(reaches(node.labels, "") for reaches in reachable):
+            reasons.append(_NODE_CONFLICT)
+        if delayed and not _can_bind(cluster, delayed, node):
+            reasons.append(_BIND_CONFLICT)
+        return tuple(reasons)
+
+    return test
+
+
+def is_bound(claim: KubeObject) -> bool:
+    """Tell whether the claim has its volume for good."""
+    return bool(spec_of(claim).get("volumeName")) and BOUND_ANNOTATION in annotations_of(claim)
+
+
+def waits_for_consumer(cluster: Cluster, claim: KubeObject) -> bool:
+    """Tell whether an unbound claim is bound only when its pod has a node."""
+    storage_class = cluster.storage_classes.get(spec_of(claim).get("storageClassName") or "")
+    return (
+        storage_class is not None
+        and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
+        and not spec_of(claim).get("volumeName")
+    )
+
+
+def _problem(cluster: Cluster, pod: Pod, key: str, *, is_ephemeral: bool) -> str | None:
+    name = key.partition("/")[2]
+    claim = cluster.claims.get(key)
+    if claim is None and is_ephemeral:
+        return (
+            f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{name}"'
+        )
+    if claim is None:
+        return f'persistentvolumeclaim "{name}" not found'
+    if status_of(claim).get("phase") == "Lost":
+        volume = spec_of(claim).get("volumeName") or ""
+        return f'persistentvolumeclaim "{name}" bound to non-existent persistentvolume "{volume}"'
+    if metadata_of(claim).get("deletionTimestamp"):
+        return f'persistentvolumeclaim "{name}" is being deleted'
+    if is_ephemeral and not _owns(pod, claim):
+        return f"PVC {key} was not created for pod {pod.key} (pod is not owner)"
+    return None
+
+
+def _owns(pod: Pod, claim: KubeObject) -> bool:
+    uid = metadata_of(pod.obj).get("uid")
+    return any(
+        owner.get("controller") and owner.get("uid") == uid
+        for owner in metadata_of(claim).get("ownerReferences") or ()
+    )
+
+
+def _reachable(cluster: Cluster, bound: list[KubeObject]) -> list[NodePredicate]:
+    """Return the node affinities of the bound volumes; a missing volume is VolumeZone's to say."""
+    required = [
+        (spec_of(volume).get("nodeAffinity") or {}).get("required")
+        for claim in bound
+        if (volume := cluster.volumes.get(spec_of(claim)["volumeName"])) is not None
+    ]
+    return [read_node_selector(selector) for selector in required if selector]
+
+
+def _can_bind(cluster: Cluster, delayed: list[KubeObject], node: Node) -> bool:
+    to_match, to_provision = [], []
+    for claim in delayed:
+        selected = annotations_of(claim).get(SELECTED_NODE_ANNOTATION)
+        if selected is None:
+            to_match.append(claim)
+        elif selected == node.name:
+            to_provision.append(claim)
+        else:
+            return False
+    matched = match_static(cluster, to_match, node)
+    to_provision += [claim for claim in to_match if key_of(claim) not in matched]
+    return all(can_provision(cluster, claim, node) for claim in to_provision)

@@ -1,0 +1,122 @@
+"""Judge a pending pod: which nodes pass every filter, and why the others do not.
+
+This is the question that kube-scheduler answers for each pod, and the one everything else in this
+package is built on.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from libs.oracle.cluster import Cluster, Node
+from libs.oracle.filters import FILTERS
+from libs.oracle.filters.plugin import NodeTest, PodRefused
+from libs.oracle.filters.scheduling_gates import GATED
+from libs.oracle.objects import KubeObject
+from libs.oracle.pods import Pod, read_pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """Why one node, or every node, is refused."""
+
+    plugin: str
+    """The first kube-scheduler plugin that refused, e.g. `NodeResourcesFit`."""
+    reasons: tuple[str, ...]
+    """In kube-scheduler's words; several only for several lacking resources or volumes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the filters say about one pod."""
+
+    feasible: tuple[str, ...]
+    """Names of the nodes that pass, sorted."""
+    rejected: Mapping[str, Rejection]
+    """The other nodes, by name."""
+    pod_refused: Rejection | None = None
+    """Set if the pod was refused before any node was looked at; then all nodes are rejected so."""
+
+    @property
+    def schedulable(self) -> bool:
+        """Whether any node passes."""
+        return bool(self.feasible)
+
+    @property
+    def gated(self) -> bool:
+        """Whether the pod waits for its scheduling gates, not for a node."""
+        return self.pod_refused is not None and self.pod_refused.plugin == "SchedulingGates"
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """How many nodes were refused for each reason; none for a gated pod."""
+        if self.gated:
+            return {}
+        return dict(Counter(reason for node in self.rejected.values() for reason in node.reasons))
+
+    @property
+    def message(self) -> str:
+        """The first sentence of kube-scheduler's condition message; empty if schedulable."""
+        if self.schedulable:
+            return ""
+        if self.gated:
+            return GATED
+        if not self.rejected:
+            return "no nodes available to schedule pods"
+        if self.pod_refused is not None:
+            listed = ", ".join(self.pod_refused.reasons)
+        else:
+            listed = ", ".join(sorted(f"{n} {reason}" for reason, n in self.reasons.items()))
+        return f"0/{len(self.rejected)} nodes are available: {listed}."
+
+
+def judge(cluster: Cluster, pod: KubeObject) -> Verdict:
+    """Run every filter on every node for a pod that is not bound.
+
+    Raises:
+        InvalidRequest: a quantity or a selector of the pod is malformed.
+
+    Complexity: O(nodes) for most pods; spread and affinity also look at the pods they select.
+    """
+    tests = _prepare(cluster, read_pod(pod))
+    if isinstance(tests, Rejection):
+        rejected = dict.fromkeys(cluster.nodes, tests)
+        return Verdict(feasible=(), rejected=rejected, pod_refused=tests)
+    rejections = {
+        name: rejection
+        for name, node in cluster.nodes.items()
+        if (rejection := _test(tests, node)) is not None
+    }
+    feasible = sorted(cluster.nodes.keys() - rejections.keys())
+    return Verdict(feasible=tuple(feasible), rejected=rejections)
+
+
+def judge_node(cluster: Cluster, pod: KubeObject, node_name: str) -> Rejection | None:
+    """Say why one node of the cluster refuses the pod; None if it passes.
+
+    Raises:
+        InvalidRequest: a quantity or a selector of the pod is malformed.
+    """
+    tests = _prepare(cluster, read_pod(pod))
+    if isinstance(tests, Rejection):
+        return tests
+    return _test(tests, cluster.nodes[node_name])
+
+
+def _prepare(cluster: Cluster, pod: Pod) -> list[tuple[str, NodeTest]] | Rejection:
+    tests = []
+    for plugin, prepare in FILTERS:
+        test = prepare(cluster, pod)
+        if isinstance(test, PodRefused):
+            return Rejection(plugin=plugin, reasons=(test.reason,))
+        if test is not None:
+            tests.append((plugin, test))
+    return tests
+
+
+def _test(tests: Sequence[tuple[str, NodeTest]], node: Node) -> Rejection | None:
+    for plugin, test in tests:
+        reasons = test(node)
+        if reasons:
+            return Rejection(plugin=plugin, reasons=reasons)
+    return None
