@@ -1,8 +1,9 @@
 """The only source of time. Everything that waits or dates takes a `Clock`.
 
-Two readings: `now` is the calendar (for conditions, budgets, ages of objects), `monotonic` never goes back (for
-deadlines and leases). Waiting goes through the event loop's own timers, so a loop with simulated time
-(`libs/runtime/virtual.py`) makes an hour pass in milliseconds without another implementation of any service.
+Two readings: `now` is the calendar (for conditions, budgets, ages of objects), `monotonic` never
+goes back (for deadlines and leases). Waiting goes through the event loop's own timers, so a loop
+with simulated time (`libs/runtime/virtual.py`) makes an hour pass in milliseconds without another
+implementation of any service.
 """
 
 import asyncio
@@ -40,7 +41,7 @@ class SystemClock:
 
 
 class LoopClock:
-    """A calendar that runs on the event loop's time: for tests whose loop jumps from timer to timer."""
+    """A calendar that runs on the event loop's time, for tests with simulated time."""
 
     def __init__(self, start: datetime) -> None:
         self._start = start
