@@ -1,0 +1,1 @@
+"""The KWOK cloud on a Kubernetes API server."""
