@@ -1,0 +1,215 @@
+"""A custom resource through its CRD: pruning, defaults, schema, rules; for creations, updates and status updates.
+
+What concerns every resource alike (names, labels, owner references, resourceVersion, generation) is the API server's:
+it hands over what it found wrong with the metadata, because such an error can keep the rules from being asked.
+
+Laws: `admit` changes neither argument; the object in an `Admission` without errors is the object as it reads back.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from libs.domain.errors import InvalidRequest
+from services.simulator.core.api.errors import FieldError
+from services.simulator.core.crd import listtypes, pruning, scaling
+from services.simulator.core.crd.gotext import bad_value
+from services.simulator.core.crd.rules import Outcome, evaluate_rules
+from services.simulator.core.crd.schema import MISSING, Schema, parse_schema
+from services.simulator.core.crd.validation import NO_FIELD, validate
+from services.simulator.core.crd.values import received, stored
+
+_ENVELOPE = ("apiVersion", "kind", "metadata")
+
+_SILENCING = frozenset(
+    {
+        "FieldValueRequired",
+        "FieldValueTypeInvalid",
+        "FieldValueNotSupported",
+        "FieldValueTooLong",
+        "FieldValueTooMany",
+    }
+)
+"""Reasons of errors that keep the rules from being asked."""
+
+_SILENCED = FieldError(
+    "FieldValueInvalid",
+    "Invalid value: null: some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+    NO_FIELD,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """The answer for one object."""
+
+    object: dict[str, Any]
+    """The object to store: pruned, with defaults."""
+    causes: tuple[FieldError, ...]
+    """What refuses it; the caller's own metadata errors come first."""
+    warnings: tuple[str, ...]
+    """Rules that the stored object already broke and that the update left alone, as they are sent."""
+    forgiven: tuple[FieldError, ...]
+    """The same as field errors."""
+    unknown: tuple[str, ...]
+    """Paths that were pruned."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledVersion:
+    """One version of a CRD."""
+
+    group: str
+    kind: str
+    name: str
+    schema: Schema
+    has_status: bool
+    scale: Mapping[str, Any] | None
+    """`spec.versions[].subresources.scale`."""
+
+    def prepare(self, body: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the body pruned and with defaults, and the paths that were pruned."""
+        prepared = received(body)
+        unknown = pruning.prune(prepared, self.schema)
+        pruning.drop_nulls(prepared, self.schema)
+        pruning.fill_defaults(prepared, self.schema)
+        return prepared, tuple(unknown)
+
+    def admit(
+        self,
+        body: Mapping[str, Any],
+        old: Mapping[str, Any] | None,
+        *,
+        subresource: str = "",
+        metadata_causes: Sequence[FieldError] = (),
+    ) -> Admission:
+        """Return what becomes of a body that was sent.
+
+        Args:
+            body: the object as sent, a JSON object; its `metadata` is passed through.
+            old: the stored object that it replaces, None for a creation.
+            subresource: empty or `status`; a scale request is an update of the main resource.
+            metadata_causes: what the API server found wrong with the metadata.
+        """
+        prepared, unknown = self.prepare(body)
+        if subresource == "status" and old is not None:
+            new = _with_status(dict(received(old)), prepared)
+            new |= {name: prepared[name] for name in _ENVELOPE if name in prepared}
+            errors = [*metadata_causes, *self._status_errors(new, old)]
+        else:
+            new = _with_status(prepared, old or {}) if self.has_status else prepared
+            errors = [*metadata_causes, *self._errors(new, old)]
+        outcome = self._rules(new, old, errors)
+        readable = stored(new)
+        pruning.fill_defaults(readable, self.schema)
+        return Admission(
+            object=readable,
+            causes=(*errors, *outcome.errors),
+            warnings=tuple(f"{warning.field}: {warning.message}" for warning in outcome.warnings),
+            forgiven=outcome.warnings,
+            unknown=unknown,
+        )
+
+    def _errors(self, new: dict[str, Any], old: Mapping[str, Any] | None) -> list[FieldError]:
+        mistaken = self._type_errors(new)
+        if mistaken:
+            return mistaken
+        before = MISSING if old is None else dict(old)
+        return [
+            *validate(new, self.schema, old=before),
+            *(scaling.replica_errors(new, self.scale) if self.scale else ()),
+            *self._duplicates(new, old),
+        ]
+
+    def _status_errors(self, new: dict[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+        errors = self._type_errors(new)
+        status_schema = self.schema.properties.get("status")
+        if "status" in new and status_schema is not None:
+            before = old.get("status", MISSING)
+            errors += validate(new["status"], status_schema, prefix="status", old=before)
+        if self.scale:
+            errors += scaling.status_replica_errors(new, self.scale)
+        return [*errors, *self._duplicates(new, old)]
+
+    def _type_errors(self, new: dict[str, Any]) -> list[FieldError]:
+        wanted = {"kind": self.kind, "apiVersion": f"{self.group}/{self.name}"}
+        return [
+            FieldError(
+                "FieldValueInvalid",
+                f"Invalid value: {bad_value(new.get(name))}: must be {value}",
+                name,
+            )
+            for name, value in wanted.items()
+            if new.get(name) != value
+        ]
+
+    def _duplicates(
+        self, new: dict[str, Any], old: Mapping[str, Any] | None
+    ) -> tuple[FieldError, ...]:
+        """An object that already had duplicates may keep them, and any others."""
+        if old is not None and any(listtypes.duplicates(dict(old), self.schema)):
+            return ()
+        return tuple(listtypes.duplicates(new, self.schema))
+
+    def _rules(
+        self, new: dict[str, Any], old: Mapping[str, Any] | None, errors: list[FieldError]
+    ) -> Outcome:
+        if not self.schema.has_rules:
+            return Outcome(errors=(), warnings=())
+        if any(error.reason in _SILENCING for error in errors):
+            return Outcome(errors=(_SILENCED,), warnings=())
+        before = MISSING if old is None else received(old)
+        return evaluate_rules(new, self.schema, old=before)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompiledCrd:
+    """A CRD made ready to judge objects; keep it, compiling is what costs."""
+
+    group: str
+    kind: str
+    plural: str
+    namespaced: bool
+    versions: Mapping[str, CompiledVersion]
+
+
+def compile_crd(crd: Mapping[str, Any]) -> CompiledCrd:
+    """Compile a CustomResourceDefinition object (`apiextensions.k8s.io/v1`).
+
+    Raises:
+        InvalidRequest: a pattern or rule does not compile; names the path within the CRD.
+    """
+    spec = crd["spec"]
+    versions = {}
+    for index, version in enumerate(spec["versions"]):
+        try:
+            versions[version["name"]] = _compile_version(spec, version)
+        except InvalidRequest as error:
+            raise error.under(f"spec.versions[{index}].schema") from error
+    return CompiledCrd(
+        group=spec["group"],
+        kind=spec["names"]["kind"],
+        plural=spec["names"]["plural"],
+        namespaced=spec["scope"] == "Namespaced",
+        versions=MappingProxyType(versions),
+    )
+
+
+def _compile_version(spec: Mapping[str, Any], version: Mapping[str, Any]) -> CompiledVersion:
+    subresources = version.get("subresources") or {}
+    return CompiledVersion(
+        group=spec["group"],
+        kind=spec["names"]["kind"],
+        name=version["name"],
+        schema=parse_schema(version["schema"]["openAPIV3Schema"]),
+        has_status="status" in subresources,
+        scale=subresources.get("scale"),
+    )
+
+
+def _with_status(target: dict[str, Any], source: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `target` with the status of `source`, or without one if that has none."""
+    rest = {key: value for key, value in target.items() if key != "status"}
+    return {**rest, "status": received(source["status"])} if "status" in source else rest
