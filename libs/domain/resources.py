@@ -157,8 +157,8 @@ def _parsed(
     amounts: dict[str, int] = {}
     for name, text in quantities.items():
         path = f"{field}.{name}" if field else str(name)
-        if not isinstance(name, str) or (problem := qualified_name_problem(name)):
-            raise InvalidRequest(f"bad resource name: {problem or repr(name)}", field=field)
+        if problem := qualified_name_problem(name) if isinstance(name, str) else "not a string":
+            raise InvalidRequest(f"bad resource name {name!r}: {problem}", field=field)
         if not isinstance(text, str | int | float):
             raise InvalidRequest(f"{text!r} is not a quantity", field=path)
         try:
