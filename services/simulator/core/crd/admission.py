@@ -1,9 +1,10 @@
-"""A custom resource through its CRD: pruning, defaults, schema, rules; for creations, updates and status updates.
+"""A custom resource through its CRD: pruning, defaults, schema errors, rules.
 
-What concerns every resource alike (names, labels, owner references, resourceVersion, generation) is the API server's:
-it hands over what it found wrong with the metadata, because such an error can keep the rules from being asked.
+What concerns every resource alike (names, labels, owner references, resourceVersion, generation) is
+the API server's: it hands over what it found wrong with the metadata, because such an error can
+keep the rules from being asked.
 
-Laws: `admit` changes neither argument; the object in an `Admission` without errors is the object as it reads back.
+Laws: no argument is changed; what `admit` returns without causes is the object as it reads back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,24 +43,30 @@ _SILENCED = FieldError(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What is wrong with an object."""
+
+    causes: tuple[FieldError, ...]
+    """What refuses it; the metadata errors that were handed over come first."""
+    warnings: tuple[FieldError, ...]
+    """Rules that the stored object already broke and the update left alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
-    """The answer for one object."""
+    """The answer for one body that was sent."""
 
     object: dict[str, Any]
     """The object to store: pruned, with defaults."""
     causes: tuple[FieldError, ...]
-    """What refuses it; the caller's own metadata errors come first."""
-    warnings: tuple[str, ...]
-    """Rules that the stored object already broke and that the update left alone, as they are sent."""
-    forgiven: tuple[FieldError, ...]
-    """The same as field errors."""
+    warnings: tuple[FieldError, ...]
     unknown: tuple[str, ...]
     """Paths that were pruned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledVersion:
-    """One version of a CRD."""
+    """One version of a CRD; `admit` is the whole way, the other methods are its steps."""
 
     group: str
     kind: str
@@ -68,14 +75,6 @@ class CompiledVersion:
     has_status: bool
     scale: Mapping[str, Any] | None
     """`spec.versions[].subresources.scale`."""
-
-    def prepare(self, body: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-        """Return the body pruned and with defaults, and the paths that were pruned."""
-        prepared = received(body)
-        unknown = pruning.prune(prepared, self.schema)
-        pruning.drop_nulls(prepared, self.schema)
-        pruning.fill_defaults(prepared, self.schema)
-        return prepared, tuple(unknown)
 
     def admit(
         self,
@@ -97,20 +96,47 @@ class CompiledVersion:
         if subresource == "status" and old is not None:
             new = _with_status(dict(received(old)), prepared)
             new |= {name: prepared[name] for name in _ENVELOPE if name in prepared}
-            errors = [*metadata_causes, *self._status_errors(new, old)]
         else:
             new = _with_status(prepared, old or {}) if self.has_status else prepared
-            errors = [*metadata_causes, *self._errors(new, old)]
-        outcome = self._rules(new, old, errors)
-        readable = stored(new)
-        pruning.fill_defaults(readable, self.schema)
+        judgement = self.judge(new, old, subresource=subresource, metadata_causes=metadata_causes)
         return Admission(
-            object=readable,
-            causes=(*errors, *outcome.errors),
-            warnings=tuple(f"{warning.field}: {warning.message}" for warning in outcome.warnings),
-            forgiven=outcome.warnings,
+            object=self.read_back(new),
+            causes=judgement.causes,
+            warnings=judgement.warnings,
             unknown=unknown,
         )
+
+    def prepare(self, body: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+        """Return the body pruned and with defaults, and the paths that were pruned."""
+        prepared = received(body)
+        unknown = pruning.prune(prepared, self.schema)
+        pruning.drop_nulls(prepared, self.schema)
+        pruning.fill_defaults(prepared, self.schema)
+        return prepared, tuple(unknown)
+
+    def judge(
+        self,
+        new: Mapping[str, Any],
+        old: Mapping[str, Any] | None,
+        *,
+        subresource: str = "",
+        metadata_causes: Sequence[FieldError] = (),
+    ) -> Judgement:
+        """Return what is wrong with a prepared object that already holds what it may not change.
+
+        For a status update `new` is the stored object with the status (and the metadata) that was
+        sent; for a main update it has the stored status.
+        """
+        check = self._status_errors if subresource == "status" and old is not None else self._errors
+        errors = [*metadata_causes, *check(dict(new), old)]
+        outcome = self._rules(dict(new), old, errors)
+        return Judgement(causes=(*errors, *outcome.errors), warnings=outcome.warnings)
+
+    def read_back(self, new: Mapping[str, Any]) -> dict[str, Any]:
+        """Return an object as it reads back once it is stored: whole numbers, defaults again."""
+        readable: dict[str, Any] = stored(new)
+        pruning.fill_defaults(readable, self.schema)
+        return readable
 
     def _errors(self, new: dict[str, Any], old: Mapping[str, Any] | None) -> list[FieldError]:
         mistaken = self._type_errors(new)
@@ -123,11 +149,13 @@ class CompiledVersion:
             *self._duplicates(new, old),
         ]
 
-    def _status_errors(self, new: dict[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+    def _status_errors(
+        self, new: dict[str, Any], old: Mapping[str, Any] | None
+    ) -> list[FieldError]:
         errors = self._type_errors(new)
         status_schema = self.schema.properties.get("status")
         if "status" in new and status_schema is not None:
-            before = old.get("status", MISSING)
+            before = MISSING if old is None else old.get("status", MISSING)
             errors += validate(new["status"], status_schema, prefix="status", old=before)
         if self.scale:
             errors += scaling.status_replica_errors(new, self.scale)

@@ -2,8 +2,8 @@
 
 Formats that are not here are ignored, as the API server ignores formats that it does not know.
 
-Source: Kubernetes API reference, JSONSchemaProps, "format"; `date-time` is laxer than RFC 3339: any one character may
-stand before the fraction, and the offset's digits are not bounded.
+Source: Kubernetes API reference, JSONSchemaProps, "format"; `date-time` is laxer than RFC 3339: any
+one character may stand before the fraction, and the offset's digits are not bounded.
 """
 
 import base64

@@ -10,7 +10,7 @@ from services.simulator.core.crd.values import child, identical, item_key
 
 
 def duplicates(value: Any, schema: Schema | None, path: str = "") -> Iterator[FieldError]:
-    """Yield an error for every repeated item below a value; a repeated one is told once more for each repetition."""
+    """Yield an error for every item below a value that repeats an earlier one of its list."""
     if schema is None or not schema.has_lists:
         return
     if isinstance(value, dict):

@@ -12,7 +12,7 @@ _ENVELOPE = ("apiVersion", "kind", "metadata")
 
 
 def prune(value: Any, schema: Schema) -> list[str]:
-    """Remove what the schema does not know from a whole resource; return the paths removed, sorted."""
+    """Remove what the schema does not know from a resource; return the paths removed, sorted."""
     removed: list[str] = []
     _prune(value, schema, "", removed, is_resource=True)
     return sorted(removed)
@@ -43,7 +43,7 @@ def _prune(
 
 
 def drop_nulls(value: Any, schema: Schema | None) -> None:
-    """Remove members that are null and may not be; those with a default stay for `fill_defaults`."""
+    """Remove members that are null and may not be, but those that have a default."""
     if schema is None:
         return
     if isinstance(value, list):
@@ -61,7 +61,7 @@ def drop_nulls(value: Any, schema: Schema | None) -> None:
 
 
 def fill_defaults(value: Any, schema: Schema | None) -> None:
-    """Put defaults where a member (or a null that may not be null) is absent and its parent is there."""
+    """Put defaults in place of absent members, and of nulls that may not be null."""
     if schema is None:
         return
     if isinstance(value, list):

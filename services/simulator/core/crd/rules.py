@@ -1,7 +1,8 @@
 """The CEL rules of a schema against an object.
 
-Laws: a rule that reads `oldSelf` is asked only where a stored value corresponds; a rule that fails on a value which is
-the same as the stored one, or lies within one, is a warning and no error; a rule that cannot be computed fails.
+Laws: a rule that reads `oldSelf` is asked only where a stored value corresponds; a rule that fails
+on a value which is the same as the stored one, or lies within one, is a warning and no error; a
+rule that cannot be computed fails.
 
 Source: Kubernetes documentation, "Validation rules" and "Validation ratcheting".
 """

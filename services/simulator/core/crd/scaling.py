@@ -1,4 +1,4 @@
-"""What the scale subresource demands of the fields behind it: 32-bit counts that are not negative."""
+"""What the scale subresource demands of the fields behind it: 32-bit counts, not negative."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ def _count_errors(resource: Mapping[str, Any], path: str) -> Iterator[FieldError
     steps = path.removeprefix(".").split(".")
     for step in steps:
         if not isinstance(value, dict):
-            yield _mistyped(path, value, "map[string]interface {}")
+            yield _mistyped(path, value, "map[string]interface{}")
             return
         if step not in value:
             return
@@ -41,12 +41,8 @@ def _count_errors(resource: Mapping[str, Any], path: str) -> Iterator[FieldError
 
 
 def _mistyped(path: str, value: Any, wanted: str) -> FieldError:
-    complaint = (
-        f"{path} accessor error: {plain(value)} is of the type {go_type(value)}, expected {wanted}"
-    )
-    return _wrong(
-        path, 0, complaint.replace("interface {}", "interface{}") if "map[" in wanted else complaint
-    )
+    got = f"{plain(value)} is of the type {go_type(value)}"
+    return _wrong(path, 0, f"{path} accessor error: {got}, expected {wanted}")
 
 
 def _wrong(path: str, value: int, complaint: str) -> FieldError:

@@ -1,10 +1,10 @@
 """The structural schema of a custom resource, parsed once from a CRD's `openAPIV3Schema`.
 
-Everything else in `crd` reads these values and no raw schema. CEL rules are compiled here, so that a CRD with a
-broken rule is refused when it is stored, not when the first object arrives.
+Everything else in `crd` reads these values and no raw schema. CEL rules are compiled here, so that
+a CRD with a broken rule is refused when it is stored, not when the first object arrives.
 
-Source: Kubernetes documentation, "Extend the Kubernetes API with CustomResourceDefinitions" (structural schemas,
-pruning, defaulting, validation rules).
+Source: Kubernetes documentation, "Extend the Kubernetes API with CustomResourceDefinitions"
+(structural schemas, pruning, defaulting, validation rules).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,11 @@
 """JSON values into CEL values, by schema.
 
-Laws: what does not fit its schema becomes `Poison`, which hurts only an expression that reads it; names of fields are
-escaped as CEL needs them; fields that the schema does not type are not there for CEL.
+Laws: what does not fit its schema becomes `Poison`, which hurts only an expression that reads it;
+names of fields are escaped as CEL needs them; fields that the schema does not type are not there
+for CEL.
 
-Source: Kubernetes documentation, "Validation rules" (escaping, types, equality of lists by list type).
+Source: Kubernetes documentation, "Validation rules" (escaping, types, equality of lists by list
+type).
 """
 
 import re

@@ -1,9 +1,11 @@
 """Values against a structural schema, CEL apart: which rules are broken, in Kubernetes' own words.
 
-Laws: every broken rule is told, not only the first (a string tells one of its length and pattern rules); on an update
-a value that is the same as the stored one that it corresponds to is forgiven whatever it breaks ("ratcheting").
+Laws: every broken rule is told, not only the first (a string tells one of its length and pattern
+rules); on an update a value that is the same as the stored one that it corresponds to is forgiven
+whatever it breaks ("ratcheting").
 
-Source: Kubernetes documentation, "Validation ratcheting"; wordings as recorded from kube-apiserver 1.36.
+Source: Kubernetes documentation, "Validation ratcheting"; wordings as recorded from kube-apiserver
+1.36.
 """
 
 from collections.abc import Iterator

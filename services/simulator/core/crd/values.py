@@ -1,7 +1,7 @@
-"""JSON values as the API server holds them: what a number is, when two are the same, and which items correspond.
+"""JSON values as the API server holds them: numbers, sameness, correspondence.
 
-Laws: integers are 64 bits wide, anything else is a double; `2.0` is a double until it is stored, then it is `2`
-(that is how it is written down); `1`, `1.0` and `true` are three different values.
+Laws: integers are 64 bits wide, anything else is a double; `2.0` is a double until it is stored,
+then it is `2` (that is how it is written down); `1`, `1.0` and `true` are three different values.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ def stored(value: Any) -> Any:
 
 
 def identical(left: Any, right: Any, schema: Schema | None = None) -> bool:
-    """Return whether two values are the same; lists of type `map` compare by key, whatever their order."""
+    """Return whether two values are the same; the order of lists of type `map` does not count."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
@@ -75,7 +75,7 @@ def corresponding(
 ) -> Any:
     """Return the stored item that corresponds to `items[index]`, or `MISSING`.
 
-    Only items of lists of type `map` correspond, by their keys; with `positional`, those of other lists by place.
+    Items of lists of type `map` correspond by their keys; others only with `positional`, by place.
     """
     if not isinstance(old, list):
         return MISSING

@@ -1,9 +1,11 @@
 """The functions that a CEL expression may call: the standard ones and Kubernetes' libraries.
 
-One table, `FUNCTIONS`: (name, whether it is a member) → (how many arguments, the target counted), function.
+One table, `FUNCTIONS`: (name, whether it is a member) → (how many arguments, the target counted),
+function.
 
-Source: "Functions" of the CEL language definition; Kubernetes documentation, "Common Expression Language in
-Kubernetes", section on the CEL community and Kubernetes libraries. Not there yet: `ip`, `cidr`, `url`, `semver`, `format`.
+Source: "Functions" of the CEL language definition; Kubernetes documentation, "Common Expression
+Language in Kubernetes", section on the CEL community and Kubernetes libraries. Not there yet: `ip`,
+`cidr`, `url`, `semver`, `format`.
 """
 
 import re

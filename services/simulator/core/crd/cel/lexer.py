@@ -25,7 +25,8 @@ _PATTERN = re.compile(
     (?P<space>\s+|//[^\n]*)
   | (?P<float>\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.\d+(?:[eE][+-]?\d+)?)
   | (?P<int>0x[0-9a-fA-F]+|\d+)(?P<unsigned>[uU]?)
-  | (?P<string>(?P<prefix>[rRbB]{0,2})(?P<quote>\"{3}|'{3}|\"|')(?P<body>(?:\\.|(?!(?P=quote)).)*)(?P=quote))
+  | (?P<string>(?P<prefix>[rRbB]{0,2})(?P<quote>\"{3}|'{3}|\"|')
+      (?P<body>(?:\\.|(?!(?P=quote)).)*)(?P=quote))
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
   | `(?P<field>[^`\n]+)`
   | (?P<symbol>&&|\|\||==|!=|<=|>=|\.\?|\[\?|[-+*/%!<>?:.,()\[\]{}])

@@ -1,7 +1,8 @@
-"""CEL's functions on lists: Kubernetes' list library and the sets extension; and those that take strings, too."""
+"""CEL's functions on lists: Kubernetes' list library and the sets extension."""
 
 from collections.abc import Callable, Mapping
 from functools import cmp_to_key, reduce
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -44,7 +45,7 @@ def _last_index_of(target: Value, *arguments: Value) -> int:
 
 def _is_sorted(items: Value) -> bool:
     values = as_list(items)
-    return all(compare(a, b) <= 0 for a, b in zip(values, values[1:], strict=False))
+    return all(compare(a, b) <= 0 for a, b in pairwise(values))
 
 
 def _sum(items: Value) -> Value:

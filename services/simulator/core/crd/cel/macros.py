@@ -1,7 +1,7 @@
-"""CEL's loops: `all`, `exists`, `exists_one`, `map`, `filter`, and their kin for two variables and optionals.
+"""CEL's loops: `all`, `exists`, `exists_one`, `map`, `filter`, and their kin.
 
-Source: "Macros" of the CEL language definition: `all` and `exists` are folds with `&&` and `||`, so that one
-deciding item wins over an error of another; the rest pass on the first error.
+Source: "Macros" of the CEL language definition: `all` and `exists` are folds with `&&` and `||`, so
+that one deciding item wins over an error of another; the rest pass on the first error.
 """
 
 from collections.abc import Callable, Iterator, Mapping

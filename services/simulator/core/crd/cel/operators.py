@@ -1,6 +1,7 @@
 """CEL's operators on values: arithmetic, comparison, membership.
 
-Source: "List of Standard Definitions" of the CEL language definition. Integers are 64 bits wide and never wrap.
+Source: "List of Standard Definitions" of the CEL language definition. Integers are 64 bits wide and
+never wrap.
 """
 
 from collections.abc import Callable, Mapping
@@ -157,7 +158,7 @@ def lookup_optional(operand: Value, key: Value) -> OptionalValue:
 
 
 def _concatenate(left: Value, right: Value) -> Value:
-    """Sets become a union; of maps the right item replaces the left one of the same key, in place."""
+    """Sets become a union; in maps an item on the right replaces the one of its key."""
     if type(left) is not KeyedList:
         return as_list(left) + as_list(right)
     if not left.keys:

@@ -1,7 +1,7 @@
 """Text of a CEL expression into its syntax tree: recursive descent over the language's grammar.
 
-Source: the grammar of the CEL language definition, with the optional syntax (`.?field`, `[?key]`) and
-the two-variable comprehensions that Kubernetes enables.
+Source: the grammar of the CEL language definition, with the optional syntax (`.?field`, `[?key]`)
+and the two-variable comprehensions that Kubernetes enables.
 """
 
 from libs.domain.errors import InvalidRequest

@@ -1,10 +1,11 @@
 """A CEL expression compiled once into nested Python functions, then evaluated many times.
 
-Closures rather than a walk over the tree at each evaluation: a rule runs on every write, and this is some thirty
-times as fast as the walking evaluator that was tried (`docs/decisions/0003-own-cel-evaluator.md`).
+Closures rather than a walk over the tree at each evaluation: a rule runs on every write, and this
+is some thirty times as fast as the walking evaluator that was tried
+(`docs/decisions/0003-own-cel-evaluator.md`).
 
-Laws: evaluation has no effect but its value; `&&`, `||`, `all` and `exists` give an answer where one side decides it,
-whatever error the other side has.
+Laws: evaluation has no effect but its value; `&&`, `||`, `all` and `exists` give an answer where
+one side decides it, whatever error the other side has.
 """
 
 from collections.abc import Callable, Mapping

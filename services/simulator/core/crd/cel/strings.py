@@ -1,6 +1,6 @@
-"""CEL's functions on strings: the standard ones, the strings extension and Kubernetes' regex library.
+r"""CEL's functions on strings: standard, strings extension, Kubernetes' regex library.
 
-Patterns are RE2, as in Kubernetes: `$` is the end of the text, `\\d` and `\\s` are ASCII.
+Patterns are RE2, as in Kubernetes: `$` is the end of the text, `\d` and `\s` are ASCII.
 """
 
 import zoneinfo

@@ -1,8 +1,8 @@
 """The syntax tree of the Common Expression Language.
 
 Apart from the parser and the evaluator because both need it and neither needs the other. Macros
-(`all`, `exists`, `map`, …) are nodes of their own: the parser expands nothing, so that the evaluator
-can give each macro its own error rules.
+(`all`, `exists`, `map`, …) are nodes of their own: the parser expands nothing, so that the
+evaluator can give each macro its own error rules.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,12 @@
 """The values of CEL, their types, and what it means that two are equal.
 
-CEL → Python: int → int, double → float, bool → bool, string → str, bytes → bytes, null → None, list → list or
-`KeyedList`, map and object → dict, timestamp → datetime, duration → timedelta; the rest are the classes here.
+CEL → Python: int → int, double → float, bool → bool, string → str, bytes → bytes, null → None, list
+→ list or `KeyedList`, map and object → dict, timestamp → datetime, duration → timedelta; the rest
+are the classes here.
 
-Laws: an operation that has no answer raises `CelError` in the words of Kubernetes' evaluator (cel-go); `Poison` is
-a field whose value does not fit its schema: it may lie anywhere in the data and hurts only who reads it.
+Laws: an operation that has no answer raises `CelError` in the words of Kubernetes' evaluator
+(cel-go); `Poison` is a field whose value does not fit its schema: it may lie anywhere in the data
+and hurts only who reads it.
 """
 
 from collections.abc import Callable
@@ -113,7 +115,7 @@ def as_list(value: Value) -> list[Any]:
 
 
 def equal(left: Value, right: Value) -> bool:
-    """Return whether two values are equal; values of different types are not, numbers compare by value."""
+    """Return whether two values are equal: numbers by value, others only within a type."""
     left, right = read(left), read(right)
     if is_number(left) and is_number(right):
         return bool(number(left) == number(right))
