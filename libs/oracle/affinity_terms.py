@@ -47,17 +47,19 @@ def required_anti_affinity(pod: KubeObject) -> tuple[AffinityTerm, ...]:
     return _required(pod, "podAntiAffinity")
 
 
-def preferred_terms(pod: KubeObject) -> list[tuple[int, AffinityTerm]]:
-    """Return the pod's preferred terms with their weights, anti-affinity negative."""
-    affinity = spec_of(pod).get("affinity") or {}
-    return [
+def preferences(pod: KubeObject) -> tuple[tuple[int, AffinityTerm], ...]:
+    """Return the pod's preferred terms with their weights, those of anti-affinity negative."""
+    affinity = spec_of(pod).get("affinity")
+    if not affinity:
+        return ()
+    return tuple(
         (sign * int(preferred.get("weight", 0)), _read(preferred.get("podAffinityTerm") or {}, pod))
         for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
         for preferred in (affinity.get(kind) or {}).get(
             "preferredDuringSchedulingIgnoredDuringExecution"
         )
         or ()
-    ]
+    )
 
 
 def _required(pod: KubeObject, kind: str) -> tuple[AffinityTerm, ...]:

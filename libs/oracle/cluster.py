@@ -39,6 +39,7 @@ class Node:
     """Cpu in millicores, all else in whole units; `pods` is always there."""
     pods: dict[str, Pod] = field(default_factory=dict)
     requested: Counter[str] = field(default_factory=Counter)
+    requested_for_scoring: Counter[str] = field(default_factory=Counter)
     host_ports: Counter[HostPort] = field(default_factory=Counter)
 
 
@@ -63,6 +64,8 @@ class Cluster:
         self.csi_nodes: dict[str, KubeObject] = {}
         self.anti_affinity: dict[AffinityTerm, dict[str, Pod]] = {}
         """Bound pods by each required anti-affinity term that they carry."""
+        self.attractions: dict[tuple[int, AffinityTerm], dict[str, Pod]] = {}
+        """Bound pods by each weight and term with which they draw or repel newcomers."""
         self.claim_users: Counter[str] = Counter()
         """How many bound pods mount a claim, by `namespace/name`."""
         self._pods_by_node: dict[str, dict[str, Pod]] = {}
@@ -107,6 +110,19 @@ class Cluster:
     def bind(self, pod: KubeObject, node_name: str) -> None:
         """Put the pod on the node, as if its binding had been written."""
         self.put("Pod", {**pod, "spec": {**spec_of(pod), "nodeName": node_name}})
+
+    def copy(self) -> "Cluster":
+        """Return a cluster of the same objects that changes on its own."""
+        twin = Cluster()
+        for kind, objects in (
+            ("Node", [node.obj for node in self.nodes.values()]),
+            ("Pod", [*(pod.obj for pod in self.pods.values()), *self.pending.values()]),
+            ("PersistentVolumeClaim", self.claims.values()),
+            *((kind, table.values()) for kind, table in self._others.items()),
+        ):
+            for obj in objects:
+                twin.put(kind, obj)
+        return twin
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str]:
         """Return the namespace's labels, empty if it is unknown."""
@@ -178,6 +194,7 @@ class Cluster:
         node = self.nodes.get(pod.node_name)
         if node is not None and node.pods.pop(key, None) is not None:
             node.requested.subtract(pod.requests)
+            node.requested_for_scoring.subtract(pod.scoring_requests)
             node.host_ports.subtract(pod.host_ports)
 
     def _indexes(self, pod: Pod) -> Iterator[tuple[dict[Any, dict[str, Pod]], Hashable]]:
@@ -187,11 +204,15 @@ class Cluster:
             yield self._pods_by_label, (pod.namespace, *label)
         for term in set(pod.anti_affinity):
             yield self.anti_affinity, term
+        # A required affinity counts for one point when others are scored.
+        for attraction in {*pod.preferences, *((1, term) for term in pod.affinity)}:
+            yield self.attractions, attraction
 
 
 def _occupy(node: Node, pod: Pod) -> None:
     node.pods[pod.key] = pod
     node.requested.update(pod.requests)
+    node.requested_for_scoring.update(pod.scoring_requests)
     node.host_ports.update(pod.host_ports)
 
 

@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from libs.oracle.affinity_terms import AffinityTerm, required_anti_affinity
+from libs.oracle.affinity_terms import (
+    AffinityTerm,
+    preferences,
+    required_affinity,
+    required_anti_affinity,
+)
 from libs.oracle.objects import (
     KubeObject,
     key_of,
@@ -18,7 +23,7 @@ from libs.oracle.objects import (
     spec_of,
     status_of,
 )
-from libs.oracle.requests import is_sidecar, pod_requests
+from libs.oracle.requests import is_sidecar, pod_requests, scoring_requests
 
 
 class HostPort(NamedTuple):
@@ -55,6 +60,12 @@ class Pod:
     claims: tuple[ClaimReference, ...]
     anti_affinity: tuple[AffinityTerm, ...]
     """The required terms, which hold against newcomers once the pod is bound."""
+    affinity: tuple[AffinityTerm, ...]
+    """The required terms."""
+    preferences: tuple[tuple[int, AffinityTerm], ...]
+    """The preferred terms with their weights, those of anti-affinity negative."""
+    scoring_requests: Mapping[str, int]
+    """Cpu and memory as the score counts them."""
 
     @property
     def spec(self) -> KubeObject:
@@ -71,6 +82,7 @@ def read_pod(obj: KubeObject) -> Pod:
     metadata = metadata_of(obj)
     spec = spec_of(obj)
     node_name = spec.get("nodeName") or ""
+    requests = pod_requests(obj, resized=bool(node_name))
     return Pod(
         obj=obj,
         key=key_of(obj),
@@ -78,10 +90,13 @@ def read_pod(obj: KubeObject) -> Pod:
         labels=labels_of(obj),
         node_name=node_name,
         is_terminating=bool(metadata.get("deletionTimestamp")),
-        requests=pod_requests(obj, resized=bool(node_name)),
+        requests=requests,
         host_ports=tuple(_host_ports(spec)),
         claims=tuple(_claims(obj)) if spec.get("volumes") else (),
         anti_affinity=required_anti_affinity(obj),
+        affinity=required_affinity(obj),
+        preferences=preferences(obj),
+        scoring_requests=scoring_requests(obj, requests),
     )
 
 

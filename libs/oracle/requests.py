@@ -18,6 +18,7 @@ Nanos = dict[str, int]
 """Resource name → exact amount in nano units, the finest that a quantity has."""
 
 _NANO = 10**9
+_SILENT = {"cpu": 100, "memory": 200 * 2**20}
 
 _NATIVE = frozenset({"cpu", "memory", "ephemeral-storage"})
 
@@ -41,15 +42,23 @@ def node_resources(amounts: KubeObject | None) -> dict[str, int]:
     return {**_rounded(nanos), "pods": _units(nanos.get("pods", 0))}
 
 
-def scoring_requests(pod: KubeObject) -> tuple[int, int]:
-    """Return millicores and bytes for scoring, where a container asks 100m and 200 MB if silent."""
-    cpu = memory = 0
-    for container in spec_of(pod).get("containers") or ():
-        asked = _container_requests(container)
-        cpu += _millis(asked["cpu"]) if "cpu" in asked else 100
-        memory += _units(asked["memory"]) if "memory" in asked else 200 * 1024 * 1024
-    exact = pod_requests(pod, resized=False)
-    return max(cpu, exact.get("cpu", 0)), max(memory, exact.get("memory", 0))
+def scoring_requests(pod: KubeObject, requests: Mapping[str, int]) -> Mapping[str, int]:
+    """Return cpu and memory for scoring, where a silent container counts as 100m and 200Mi.
+
+    Source: kube-scheduler's NodeResourcesFit, so that pods without requests spread, too.
+    """
+    containers = [
+        container.get("resources") or {} for container in spec_of(pod).get("containers") or ()
+    ]
+    return {
+        resource: requests.get(resource, 0)
+        + sum(
+            amount
+            for resources in containers
+            if resource not in (resources.get("requests") or resources.get("limits") or {})
+        )
+        for resource, amount in _SILENT.items()
+    }
 
 
 def is_sidecar(container: KubeObject) -> bool:

@@ -91,16 +91,23 @@ def judge(cluster: Cluster, pod: KubeObject) -> Verdict:
     return Verdict(feasible=tuple(feasible), rejected=rejections)
 
 
-def judge_node(cluster: Cluster, pod: KubeObject, node_name: str) -> Rejection | None:
-    """Say why one node of the cluster refuses the pod; None if it passes.
+def judge_node(cluster: Cluster, pod: KubeObject, node_name: str) -> tuple[Rejection, ...]:
+    """Return what every filter that refuses says about one node; empty if the pod may go there.
+
+    Unlike `judge` it does not stop at the first filter.
 
     Raises:
         InvalidRequest: a quantity or a selector of the pod is malformed.
     """
     tests = _prepare(cluster, read_pod(pod))
     if isinstance(tests, Rejection):
-        return tests
-    return _test(tests, cluster.nodes[node_name])
+        return (tests,)
+    node = cluster.nodes[node_name]
+    return tuple(
+        Rejection(plugin=plugin, reasons=reasons)
+        for plugin, test in tests
+        if (reasons := test(node))
+    )
 
 
 def _prepare(cluster: Cluster, pod: Pod) -> list[tuple[str, NodeTest]] | Rejection:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from libs.oracle.affinity_terms import AffinityTerm, required_affinity
+from libs.oracle.affinity_terms import AffinityTerm
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import PASSES, NodeTest
 from libs.oracle.pods import Pod
@@ -17,10 +17,10 @@ _EXISTING = ("node(s) didn't satisfy existing pods anti-affinity rules",)
 
 def prepare(cluster: Cluster, pod: Pod) -> NodeTest | None:
     """Refuse domains without the pods that it wants, with those it shuns, or that shun it."""
-    affinity = required_affinity(pod.obj)
+    affinity = pod.affinity
     wanted = _wanted_domains(cluster, affinity)
     # The first of a group that wants itself near may go anywhere, or none of it ever could.
-    is_first = not wanted and all(_means(cluster, term, pod) for term in affinity)
+    is_first = not wanted and all(means(cluster, term, pod) for term in affinity)
     shunned = _shunned_domains(cluster, pod)
     shunning = _shunning_domains(cluster, pod)
     if not affinity and not shunned and not shunning:
@@ -38,16 +38,36 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | None:
     return test
 
 
+def meant_pods(cluster: Cluster, term: AffinityTerm) -> Iterator[Pod]:
+    """Yield the bound pods that the term means."""
+    namespaces = term.namespaces if term.namespace_selector is None else None
+    for other in cluster.pods_matching(term.selector, namespaces):
+        if means(cluster, term, other):
+            yield other
+
+
+def means(cluster: Cluster, term: AffinityTerm, pod: Pod) -> bool:
+    """Tell whether the term means the pod."""
+    return term.matches(pod.namespace, pod.labels, cluster.namespace_labels(pod.namespace))
+
+
+def domain_of(cluster: Cluster, pod: Pod, term: AffinityTerm) -> Iterator[tuple[str, str]]:
+    """Yield the term's domain that the bound pod is in: one, or none without the node's label."""
+    node = cluster.nodes.get(pod.node_name)
+    if node is not None and term.topology_key in node.labels:
+        yield term.topology_key, node.labels[term.topology_key]
+
+
 def _wanted_domains(cluster: Cluster, terms: Sequence[AffinityTerm]) -> Domains:
     """Return the domains of the pods that *all* terms mean."""
     if not terms:
         return set()
     return {
         domain
-        for other in _meant(cluster, terms[0])
-        if all(_means(cluster, term, other) for term in terms[1:])
+        for other in meant_pods(cluster, terms[0])
+        if all(means(cluster, term, other) for term in terms[1:])
         for term in terms
-        for domain in _domain(cluster, other, term)
+        for domain in domain_of(cluster, other, term)
     }
 
 
@@ -55,8 +75,8 @@ def _shunned_domains(cluster: Cluster, pod: Pod) -> Domains:
     return {
         domain
         for term in pod.anti_affinity
-        for other in _meant(cluster, term)
-        for domain in _domain(cluster, other, term)
+        for other in meant_pods(cluster, term)
+        for domain in domain_of(cluster, other, term)
     }
 
 
@@ -64,29 +84,10 @@ def _shunning_domains(cluster: Cluster, pod: Pod) -> Domains:
     return {
         domain
         for term, owners in cluster.anti_affinity.items()
-        if _means(cluster, term, pod)
+        if means(cluster, term, pod)
         for owner in owners.values()
-        for domain in _domain(cluster, owner, term)
+        for domain in domain_of(cluster, owner, term)
     }
-
-
-def _meant(cluster: Cluster, term: AffinityTerm) -> Iterator[Pod]:
-    """Yield the bound pods that the term means."""
-    namespaces = term.namespaces if term.namespace_selector is None else None
-    for other in cluster.pods_matching(term.selector, namespaces):
-        if _means(cluster, term, other):
-            yield other
-
-
-def _means(cluster: Cluster, term: AffinityTerm, pod: Pod) -> bool:
-    return term.matches(pod.namespace, pod.labels, cluster.namespace_labels(pod.namespace))
-
-
-def _domain(cluster: Cluster, pod: Pod, term: AffinityTerm) -> Iterator[tuple[str, str]]:
-    """Yield the term's domain that the bound pod is in, if its node has the key."""
-    node = cluster.nodes.get(pod.node_name)
-    if node is not None and term.topology_key in node.labels:
-        yield term.topology_key, node.labels[term.topology_key]
 
 
 def _lies_in(node: Node, domains: Domains) -> bool:

@@ -1,0 +1,159 @@
+"""Check a plan: could kube-scheduler bind every pod where the plan says?
+
+kube-scheduler binds one pod at a time, so a plan is right if *some* order works. Placements are
+bound in rounds, each judged by every filter against the cluster as it is by then, until a round
+binds none. What is left over cannot follow what was bound: each such pod is a violation, judged
+against the final state. The plan's own order is tried first, then pods with rules about other pods
+first (one bound too late may find its domain filled by pods that would not have minded).
+
+Apart from the filters because it judges plans, not pods.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from libs.domain.errors import InvalidRequest
+from libs.oracle.claim_binding import bind_claims
+from libs.oracle.cluster import Cluster
+from libs.oracle.daemons import daemon_pods
+from libs.oracle.objects import KubeObject, name_of, spec_of
+from libs.oracle.verdict import Rejection, judge_node
+
+Placement = tuple[str, str]
+"""(`namespace/name` of a pending pod, name of the node it shall run on)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """One rule that one placement, or one new node, breaks."""
+
+    pod: str
+    """`namespace/name`; empty if the violation is the node's own."""
+    node: str
+    rule: str
+    """The kube-scheduler plugin that refuses, or one of UnknownPod, UnknownNode, PlacedTwice,
+    DuplicateNode, InvalidObject."""
+    message: str
+
+
+def check(
+    cluster: Cluster,
+    new_nodes: Iterable[KubeObject],
+    placements: Iterable[Placement],
+    *,
+    daemon_sets: Iterable[KubeObject] = (),
+) -> list[Violation]:
+    """Return every rule that the plan violates; empty if kube-scheduler could follow it.
+
+    Args:
+        cluster: What is there: nodes, bound pods, and all pods that may be placed, as pending.
+            It is not changed.
+        new_nodes: Node objects as they would register, allocatable and taints included; it is up
+            to the caller to make them from instance types.
+        placements: In the order in which the plan placed them, if it knows.
+        daemon_sets: Their pods are put on the new nodes first.
+    """
+    nodes, daemons, wanted = tuple(new_nodes), tuple(daemon_sets), tuple(placements)
+    best: list[Violation] | None = None
+    for order in (_as_planned, _constrained_first):
+        state = cluster.copy()
+        violations = _add_nodes(state, nodes, daemons)
+        sound, unsound = _sort_out(state, wanted)
+        violations += unsound + _bind_in_rounds(state, order(state, sound))
+        if best is None or len(violations) < len(best):
+            best = violations
+        if not violations:
+            break
+    return best or []
+
+
+def _as_planned(_state: Cluster, placements: Sequence[Placement]) -> list[Placement]:
+    return list(placements)
+
+
+def _constrained_first(state: Cluster, placements: Sequence[Placement]) -> list[Placement]:
+    return sorted(placements, key=lambda placement: -_strictness(state.pending[placement[0]]))
+
+
+def _strictness(pod: KubeObject) -> int:
+    spec = spec_of(pod)
+    affinity = spec.get("affinity") or {}
+    if spec.get("topologySpreadConstraints"):
+        return 2
+    return 1 if affinity.get("podAffinity") or affinity.get("podAntiAffinity") else 0
+
+
+def _add_nodes(
+    state: Cluster, nodes: Sequence[KubeObject], daemon_sets: Sequence[KubeObject]
+) -> list[Violation]:
+    violations = []
+    for node in nodes:
+        name = name_of(node)
+        if name in state.nodes:
+            violations.append(_violation("", name, "DuplicateNode", "a node of this name exists"))
+            continue
+        try:
+            state.put("Node", node)
+        except InvalidRequest as error:
+            violations.append(_violation("", name, "InvalidObject", str(error)))
+            continue
+        for daemon in daemon_pods(state, daemon_sets, name):
+            state.bind(daemon, name)
+    return violations
+
+
+def _sort_out(
+    state: Cluster, placements: Sequence[Placement]
+) -> tuple[list[Placement], list[Violation]]:
+    """Part the placements that can be judged from those that name nothing, or a pod again."""
+    sound, unsound = [], []
+    placed: dict[str, str] = {}
+    for pod, node in placements:
+        if node not in state.nodes:
+            unsound.append(_violation(pod, node, "UnknownNode", "no such node"))
+        elif pod in state.pods:
+            message = f"already runs on {state.pods[pod].node_name}"
+            unsound.append(_violation(pod, node, "PlacedTwice", message))
+        elif pod not in state.pending:
+            unsound.append(_violation(pod, node, "UnknownPod", "no such pending pod"))
+        elif pod in placed:
+            message = f"also placed on {placed[pod]}"
+            unsound.append(_violation(pod, node, "PlacedTwice", message))
+        else:
+            placed[pod] = node
+            sound.append((pod, node))
+    return sound, unsound
+
+
+def _bind_in_rounds(state: Cluster, placements: list[Placement]) -> list[Violation]:
+    """Bind what can be bound until nothing more can; return what the rest violates."""
+    while True:
+        left = [placement for placement in placements if not _bind(state, *placement)]
+        if len(left) == len(placements):
+            return [
+                _violation(pod, node, refusal.plugin, ", ".join(refusal.reasons))
+                for pod, node in left
+                for refusal in _refusals(state, pod, node)
+            ]
+        placements = left
+
+
+def _bind(state: Cluster, pod: str, node: str) -> bool:
+    if _refusals(state, pod, node):
+        return False
+    obj = state.pending[pod]
+    for kind, changed in bind_claims(state, obj, node):
+        state.put(kind, changed)
+    state.bind(obj, node)
+    return True
+
+
+def _refusals(state: Cluster, pod: str, node: str) -> Sequence[Rejection]:
+    try:
+        return judge_node(state, state.pending[pod], node)
+    except InvalidRequest as error:
+        return (Rejection(plugin="InvalidObject", reasons=(str(error),)),)
+
+
+def _violation(pod: str, node: str, rule: str, message: str) -> Violation:
+    return Violation(pod=pod, node=node, rule=rule, message=message)

@@ -1,0 +1,60 @@
+"""The pods that DaemonSets put on a node, before any other pod comes.
+
+Apart from the filters because the DaemonSet controller, not kube-scheduler, decides which nodes a
+daemon belongs on; kube-scheduler then only finds out whether it fits.
+
+Source: the Kubernetes documentation of DaemonSets (taints and tolerations).
+"""
+
+from collections.abc import Iterable
+
+from libs.oracle.cluster import Cluster
+from libs.oracle.filters import node_affinity, node_name, taint_toleration
+from libs.oracle.objects import KubeObject, metadata_of, name_of, namespace_of, spec_of
+from libs.oracle.pods import read_pod
+
+_TOLERATED = (
+    ("node.kubernetes.io/not-ready", "NoExecute"),
+    ("node.kubernetes.io/unreachable", "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    ("node.kubernetes.io/unschedulable", "NoSchedule"),
+)
+_TOLERATED_ON_HOST_NETWORK = ("node.kubernetes.io/network-unavailable", "NoSchedule")
+
+
+def daemon_pods(cluster: Cluster, daemon_sets: Iterable[KubeObject], node: str) -> list[KubeObject]:
+    """Return the unbound pods that the DaemonSets would make for a node of the cluster."""
+    pods = [daemon_pod(daemon_set, node) for daemon_set in daemon_sets]
+    return [pod for pod in pods if _belongs(cluster, pod, node)]
+
+
+def daemon_pod(daemon_set: KubeObject, node: str) -> KubeObject:
+    """Return the DaemonSet's pod for the node, with the tolerations that its controller adds."""
+    template = spec_of(daemon_set).get("template") or {}
+    spec = spec_of(template)
+    added = [*_TOLERATED, *([_TOLERATED_ON_HOST_NETWORK] if spec.get("hostNetwork") else [])]
+    tolerations = [
+        *(spec.get("tolerations") or ()),
+        *({"key": key, "operator": "Exists", "effect": effect} for key, effect in added),
+    ]
+    metadata = {
+        **metadata_of(template),
+        "name": f"{name_of(daemon_set)}-{node}",
+        "namespace": namespace_of(daemon_set),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {**spec, "tolerations": tolerations},
+    }
+
+
+def _belongs(cluster: Cluster, pod: KubeObject, node: str) -> bool:
+    seen = read_pod(pod)
+    tests = [
+        filter_.prepare(cluster, seen) for filter_ in (node_name, node_affinity, taint_toleration)
+    ]
+    return not any(test is not None and test(cluster.nodes[node]) for test in tests)
