@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from libs.domain.duration import parse_go_nanoseconds
 from libs.domain.errors import InvalidRequest
+from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER
 
 ANNOTATION = "karpenter.sh/do-not-disrupt"
 
 NONE = 0
-FOR_EVER = -1
+FOR_EVER = DO_NOT_DISRUPT_FOR_EVER
 
 _NANOS_PER_MS = 10**6
 
