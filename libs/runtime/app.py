@@ -5,7 +5,6 @@ import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
-from random import Random
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
@@ -15,6 +14,7 @@ from libs.runtime.backoff import Backoff, BackoffPolicy
 from libs.runtime.clock import Clock
 from libs.runtime.health import Health
 from libs.runtime.network import Network
+from libs.runtime.randomness import Random
 from libs.runtime.runtime_settings import RuntimeSettings
 from libs.runtime.server import Registration
 

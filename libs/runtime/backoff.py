@@ -8,11 +8,11 @@ Jitter", 2015.
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from random import Random
 from typing import TypeVar
 
 from libs.domain.errors import Unavailable
 from libs.runtime.clock import Clock
+from libs.runtime.randomness import Random
 
 T = TypeVar("T")
 
@@ -34,18 +34,16 @@ class Backoff:
         self._policy = policy
         self._clock = clock
         self._random = random
-        self._failures = 0
+        self._bound = policy.first
 
     def reset(self) -> None:
         """Forget the failures: the next wait is short again."""
-        self._failures = 0
+        self._bound = self._policy.first
 
     def next_wait(self) -> timedelta:
         """Count one failure and return how long to wait before the next attempt."""
-        bound = self._policy.cap
-        if self._failures < 64:  # beyond that the power would leave the range of a timedelta
-            bound = min(bound, self._policy.first * 2**self._failures)
-        self._failures += 1
+        bound = min(self._bound, self._policy.cap)
+        self._bound = bound * 2
         return bound * self._random.random()
 
     async def wait(self) -> None:

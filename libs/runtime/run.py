@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from random import Random
 from typing import NoReturn, TypeVar
 
 from libs.domain.errors import InvalidRequest
@@ -25,6 +24,7 @@ from libs.runtime.logging import configure
 from libs.runtime.metrics import process_registry
 from libs.runtime.network import GrpcNetwork
 from libs.runtime.probe import ProbeServer
+from libs.runtime.randomness import Random
 from libs.runtime.runtime_settings import LogLevel, RuntimeSettings
 from libs.runtime.serving import RootTaskEndedError, serve
 from libs.runtime.settings import SettingsError, load
