@@ -11,8 +11,8 @@
     ├── Forbidden        this identity may not do this; never retried
     └── Unavailable      retry this call with backoff and jitter
 
-Expected outcomes (no capacity, a pod that fits nowhere) are data, never exceptions. Messages are for
-people: lower case, no full stop, naming the object and the values.
+Expected outcomes (no capacity, a pod that fits nowhere) are data, never exceptions. Messages are
+for people: lower case, no full stop, naming the object and the values.
 """
 
 
@@ -21,7 +21,7 @@ class JoinerError(Exception):
 
 
 class InvalidRequest(JoinerError):
-    """Bad input: `field` is the path of what is wrong (`pods[3].requests.cpu`), empty if unknown."""
+    """Bad input; `field` is the path of what is wrong (`pods[3].requests.cpu`), if known."""
 
     def __init__(self, message: str, *, field: str = "") -> None:
         super().__init__(f"{field}: {message}" if field else message)

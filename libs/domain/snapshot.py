@@ -11,6 +11,7 @@ Laws:
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -87,6 +88,17 @@ class SnapshotUpdate:
     removed_pods: tuple[str, ...] = ()
     upserts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     removals: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+class PushResult(StrEnum):
+    """What whoever was sent an update answers."""
+
+    HELD = "Held"
+    """The revision, or a newer one of the same pusher, is held."""
+    NEEDS_FULL = "NeedsFull"
+    """The revision that the update changes is not held."""
+    SUPERSEDED = "Superseded"
+    """A pusher with more lease transitions was seen; this one must stop."""
 
 
 KEYS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(

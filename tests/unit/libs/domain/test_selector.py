@@ -4,7 +4,7 @@ import pytest
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.requirement import Entry, Operator
-from libs.domain.selector import LabelSelector, NodeSelector, NodeSelectorTerm
+from libs.domain.selector import LabelSelector
 
 
 def entry(key: str, operator: str, *values: str) -> Entry:
@@ -72,57 +72,3 @@ def test_illegal_selectors_are_refused(
         LabelSelector.of(labels, [expression])
 
     assert caught.value.field == path
-
-
-@pytest.mark.parametrize(
-    ("term", "matches"),
-    [
-        pytest.param(NodeSelectorTerm.of(), False, id="an empty term"),
-        pytest.param(NodeSelectorTerm.of([entry("gen", "Gt", "3")]), True, id="a bound"),
-        pytest.param(NodeSelectorTerm.of([entry("gen", "Lt", "3")]), False, id="the wrong bound"),
-        pytest.param(
-            NodeSelectorTerm.of([entry("beta.kubernetes.io/os", "In", "linux")]), True, id="alias"
-        ),
-        pytest.param(
-            NodeSelectorTerm.of([], [entry("metadata.name", "In", "n1")]), True, id="by name"
-        ),
-        pytest.param(
-            NodeSelectorTerm.of([], [entry("metadata.name", "NotIn", "n1")]), False, id="not it"
-        ),
-        pytest.param(
-            NodeSelectorTerm.of(
-                [entry("gen", "Exists")],
-                [entry("metadata.name", "In", "n1"), entry("metadata.name", "In", "n2")],
-            ),
-            False,
-            id="two names at once",
-        ),
-    ],
-)
-def test_a_node_selector_term_selects(term: NodeSelectorTerm, matches: bool) -> None:
-    labels = {"kubernetes.io/os": "linux", "gen": "4"}
-
-    assert term.matches(labels, "n1") is matches
-    assert NodeSelector(terms=(NodeSelectorTerm.of(), term)).matches(labels, "n1") is matches
-
-
-def test_a_node_selector_without_terms_selects_nothing() -> None:
-    assert not NodeSelector(terms=()).matches({"a": "1"}, "n1")
-
-
-@pytest.mark.parametrize(
-    "field",
-    [
-        entry("metadata.namespace", "In", "x"),
-        entry("metadata.name", "Exists"),
-        entry("metadata.name", "In", "x", "y"),
-    ],
-)
-def test_illegal_fields_are_refused(field: Entry) -> None:
-    with pytest.raises(InvalidRequest, match=r"^matchFields\[0\]"):
-        NodeSelectorTerm.of([], [field])
-
-
-def test_an_illegal_node_expression_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match=r"^matchExpressions\[0\]\.values"):
-        NodeSelectorTerm.of([entry("gen", "Gt", "many")])
