@@ -1,0 +1,247 @@
+"""A pod in its two parts: the shape says where it may run, the row which pod it is.
+
+Apart from the cluster state because everything that a pod alone decides is decided here. A shape
+made here is raw: its id is 0, its labels are missing, volumes and devices are not resolved; the
+cluster state, which knows all other objects, completes it.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from libs.domain import do_not_disrupt
+from libs.domain.errors import InvalidRequest
+from libs.domain.pod import NodeTerm, Owner, PodPhase, PodRow, PodShape
+from libs.domain.taint import Effect, Toleration, TolerationOperator
+from libs.domain.topology import PreferredNodeTerm
+from libs.kube.convert import selectors, topology
+from libs.kube.convert.requests import host_ports, pod_requests
+from libs.kube.objects import pod as objects
+from libs.kube.objects.metadata import ObjectMeta
+from libs.kube.objects.pod import Pod, PodSpec
+
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+POD_GROUP = "scheduling.x-k8s.io/pod-group"
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_INT32 = 2**31
+
+
+def raw_shape(pod: Pod) -> PodShape:
+    """Return the pod's shape without id, labels, volumes and devices.
+
+    Raises:
+        InvalidRequest: a field that Kubernetes refuses; with its path.
+    """
+    spec, labels, namespace = pod.spec, pod.metadata.labels, pod.metadata.namespace
+    affinity = spec.affinity
+    near, apart = "spec.affinity.podAffinity", "spec.affinity.podAntiAffinity"
+    return PodShape(
+        id=0,
+        namespace=namespace,
+        requests=pod_requests(pod),
+        node_selector=selectors.node_selector(spec.node_selector, "spec.nodeSelector"),
+        required_node_terms=required_node_terms(spec),
+        preferred_node_terms=_preferred_node_terms(spec),
+        tolerations=tolerations(spec.tolerations, "spec.tolerations"),
+        host_ports=host_ports(spec),
+        topology_spread=tuple(
+            topology.topology_spread(one, labels, f"spec.topologySpreadConstraints[{index}]")
+            for index, one in enumerate(spec.topology_spread_constraints)
+        ),
+        affinity=tuple(
+            topology.pod_affinity_term(one, namespace, labels, f"{near}.{_REQUIRED}[{index}]")
+            for index, one in enumerate(affinity.pod_affinity.required)
+        ),
+        anti_affinity=tuple(
+            topology.pod_affinity_term(one, namespace, labels, f"{apart}.{_REQUIRED}[{index}]")
+            for index, one in enumerate(affinity.pod_anti_affinity.required)
+        ),
+        preferred_affinity=topology.weighted_terms(
+            affinity.pod_affinity.preferred, namespace, labels, f"{near}.{_PREFERRED}"
+        ),
+        preferred_anti_affinity=topology.weighted_terms(
+            affinity.pod_anti_affinity.preferred, namespace, labels, f"{apart}.{_PREFERRED}"
+        ),
+    )
+
+
+def required_node_terms(spec: PodSpec) -> tuple[NodeTerm, ...]:
+    """Return the terms of the required node affinity, empty if there is none.
+
+    Raises:
+        InvalidRequest: an expression that Kubernetes refuses, or no term that matches anything.
+    """
+    required = spec.affinity.node_affinity.required
+    if required is None:
+        return ()
+    path = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
+    terms = tuple(
+        converted
+        for index, term in enumerate(required.node_selector_terms)
+        if (converted := selectors.node_term(term, f"{path}[{index}]")) is not None
+    )
+    if not terms:
+        raise InvalidRequest("no term matches any node; give one an expression", field=path)
+    return terms
+
+
+def tolerations(given: tuple[objects.Toleration, ...], path: str) -> tuple[Toleration, ...]:
+    """Return the tolerations, sorted, each once.
+
+    Raises:
+        InvalidRequest: an operator or effect that there is not.
+    """
+    found = {_toleration(one, f"{path}[{index}]") for index, one in enumerate(given)}
+    return tuple(sorted(found, key=_toleration_order))
+
+
+def row(pod: Pod, *, offline: bool = False) -> PodRow:
+    """Return the pod's row; the shape is yet to be filled in.
+
+    Args:
+        pod: the pod.
+        offline: the pod comes from a file that no scheduler saw: it needs no condition to be
+            provisionable, only to be unbound and without scheduling gates.
+    """
+    metadata, spec, status = pod.metadata, pod.spec, pod.status
+    owner = owner_of(metadata)
+    found = PodRow(
+        uid=metadata.uid or f"{metadata.namespace}/{metadata.name}",
+        namespace=metadata.namespace,
+        name=metadata.name,
+        shape=0,
+        node=spec.node_name,
+        phase=_phase(status.phase),
+        ready=any(one.type == "Ready" and one.status == "True" for one in status.conditions),
+        created_ms=milliseconds(metadata.creation_timestamp),
+        started_ms=milliseconds(status.start_time),
+        deleting_ms=milliseconds(metadata.deletion_timestamp),
+        priority=spec.priority or 0,
+        deletion_cost=_deletion_cost(metadata.annotations),
+        do_not_disrupt_ms=do_not_disrupt.parse(metadata.annotations).span_ms,
+        owner=owner,
+        volume_claims=tuple(sorted({name for _, name in claims_of(pod)})),
+        gang=gang_of(pod),
+    )
+    return found._replace(provisionable=_is_provisionable(pod, found, offline=offline))
+
+
+def claims_of(pod: Pod) -> tuple[tuple[str, str], ...]:
+    """Return the path and the name of each volume claim of the pod, ephemeral ones included."""
+    found = []
+    for index, volume in enumerate(pod.spec.volumes):
+        path = f"spec.volumes[{index}]"
+        if volume.persistent_volume_claim is not None:
+            name = volume.persistent_volume_claim.claim_name
+            found.append((f"{path}.persistentVolumeClaim.claimName", name))
+        elif volume.ephemeral is not None:
+            found.append((f"{path}.ephemeral", f"{pod.metadata.name}-{volume.name}"))
+    return tuple(found)
+
+
+def owner_of(metadata: ObjectMeta) -> Owner | None:
+    """Return the controller of an object."""
+    reference = metadata.controller
+    if reference is None:
+        return None
+    return Owner(
+        api_version=reference.api_version,
+        kind=reference.kind,
+        name=reference.name,
+        uid=reference.uid,
+    )
+
+
+def gang_of(pod: Pod) -> str:
+    """Return `namespace/name` of the group that the pod belongs to, empty if there is none."""
+    group = pod.spec.scheduling_group
+    name = group.pod_group_name if group is not None else pod.metadata.labels.get(POD_GROUP, "")
+    return f"{pod.metadata.namespace}/{name}" if name else ""
+
+
+def milliseconds(instant: datetime | None) -> int:
+    """Return the milliseconds since 1970 UTC, 0 for none."""
+    return 0 if instant is None else int(instant.timestamp() * 1000)
+
+
+def _is_provisionable(pod: Pod, found: PodRow, *, offline: bool) -> bool:
+    """Tell whether the pod waits for a node that nobody else will bring.
+
+    A terminating or ended pod does not, though Karpenter's predicate leaves that open: no scheduler
+    would bind it.
+    """
+    if found.node or pod.status.nominated_node_name or not found.active:
+        return False
+    if found.owner is not None and (found.owner.is_daemonset or found.owner.is_node):
+        return False
+    if offline:
+        return not pod.spec.scheduling_gates
+    return any(
+        one.type == "PodScheduled" and one.reason == "Unschedulable"
+        for one in pod.status.conditions
+    )
+
+
+def _preferred_node_terms(spec: PodSpec) -> tuple[PreferredNodeTerm, ...]:
+    path = f"spec.affinity.nodeAffinity.{_PREFERRED}"
+    found = [
+        PreferredNodeTerm(
+            weight=topology.weight(one.weight, f"{path}[{index}].weight"),
+            requirements=selectors.node_requirements(
+                one.preference.match_expressions, f"{path}[{index}].preference.matchExpressions"
+            ),
+        )
+        for index, one in enumerate(spec.affinity.node_affinity.preferred)
+        # An empty preference likes every node alike; one by name is of no use for a new node.
+        if one.preference.match_expressions and not one.preference.match_fields
+    ]
+    return tuple(sorted(found, key=lambda one: -one.weight))
+
+
+def _toleration(given: objects.Toleration, path: str) -> Toleration:
+    try:
+        operator = TolerationOperator(given.operator or "Equal")
+    except ValueError:
+        known = ", ".join(TolerationOperator)
+        raise InvalidRequest(
+            f"unknown operator {given.operator!r}, not one of {known}", field=f"{path}.operator"
+        ) from None
+    try:
+        effect = Effect(given.effect) if given.effect else None
+    except ValueError:
+        known = ", ".join(Effect)
+        raise InvalidRequest(
+            f"unknown effect {given.effect!r}, not one of {known}", field=f"{path}.effect"
+        ) from None
+    if not given.key and operator is not TolerationOperator.EXISTS:
+        raise InvalidRequest("without a key the operator must be Exists", field=f"{path}.operator")
+    return Toleration(
+        key=given.key,
+        operator=operator,
+        value=given.value,
+        effect=effect,
+        seconds=given.toleration_seconds,
+    )
+
+
+def _toleration_order(one: Toleration) -> tuple[str, str, str, str, int]:
+    seconds = -1 if one.seconds is None else one.seconds
+    return one.key, one.operator, one.value, one.effect or "", seconds
+
+
+def _phase(text: str) -> PodPhase:
+    try:
+        return PodPhase(text or "Pending")
+    except ValueError:
+        return PodPhase.UNKNOWN
+
+
+def _deletion_cost(annotations: Mapping[str, str]) -> int:
+    """Return the cost, 0 for what is not an int32, as the ReplicaSet controller reads it."""
+    text = annotations.get(DELETION_COST, "")
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 10):
+        return 0
+    cost = int(text)
+    return cost if -_INT32 <= cost < _INT32 else 0

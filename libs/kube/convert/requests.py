@@ -1,0 +1,184 @@
+"""What a pod asks of a node: its effective requests and the ports it takes.
+
+Apart because the sum has more rules than all other fields together. Amounts are added exactly and
+rounded up once, at the end.
+
+Source: Kubernetes documentation, "Resource Management for Pods and Containers", "Sidecar
+Containers", "Pod Overhead", "Resize CPU and Memory Resources"; KEP-2837 for resources of the pod.
+"""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from math import ceil
+
+from libs.domain import quantity
+from libs.domain.errors import InvalidRequest
+from libs.domain.labels import qualified_name_problem
+from libs.domain.pod import HostPort
+from libs.domain.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources
+from libs.kube.objects.metadata import Quantities
+from libs.kube.objects.pod import Container, ContainerStatus, Pod, PodSpec, ResourceRequirements
+
+_Amounts = dict[str, Fraction]
+
+_ALWAYS = "Always"
+_PREFIXES = ("hugepages-", "attachable-volumes-")
+_EVERY_ADDRESS = "0.0.0.0"
+_UNSPECIFIED = frozenset({"", "::", _EVERY_ADDRESS})
+
+
+def pod_requests(pod: Pod) -> Resources:
+    """Return what the pod takes on a node; `pods` is 1.
+
+    A pod on a node takes the largest of what its containers ask for, were given and have; where its
+    resize is infeasible, what they ask for does not count.
+
+    Raises:
+        InvalidRequest: a bad resource name, a bad or a negative quantity.
+    """
+    spec = pod.spec
+    given = _given(pod) if spec.node_name else {}
+    total = _of_containers(spec, given, infeasible=bool(given) and _resize_is_infeasible(pod))
+    total.update(_of_the_pod(spec.resources, total))
+    _add(total, _amounts(spec.overhead, "spec.overhead"))
+    return Resources({**_rounded(total), PODS: 1})
+
+
+def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
+    """Return the ports that the pod takes on its node, sorted, each once.
+
+    Sidecars count as kube-scheduler counts them. On the host's network a port without `hostPort` is
+    taken too, as the API server writes it down when the pod is created.
+
+    Raises:
+        InvalidRequest: a port number beyond 65535 or below 0.
+    """
+    found = set()
+    for path, container in _lasting(spec):
+        for index, port in enumerate(container.ports):
+            number = port.host_port or (port.container_port if spec.host_network else 0)
+            if not 0 <= number <= 65535:
+                raise InvalidRequest(
+                    f"{number} is not a port", field=f"{path}.ports[{index}].hostPort"
+                )
+            if number:
+                ip = _EVERY_ADDRESS if port.host_ip in _UNSPECIFIED else port.host_ip
+                found.add(HostPort(ip=ip, protocol=port.protocol or "TCP", port=number))
+    return tuple(sorted(found))
+
+
+def _lasting(spec: PodSpec) -> Iterable[tuple[str, Container]]:
+    for index, container in enumerate(spec.containers):
+        yield f"spec.containers[{index}]", container
+    for index, container in enumerate(spec.init_containers):
+        if container.restart_policy == _ALWAYS:
+            yield f"spec.initContainers[{index}]", container
+
+
+def _of_containers(spec: PodSpec, given: Mapping[str, _Amounts], *, infeasible: bool) -> _Amounts:
+    def asked(container: Container, path: str) -> _Amounts:
+        wanted = _requests(container.resources, f"{path}.resources")
+        has = given.get(container.name)
+        if has is None:
+            return wanted
+        return has if infeasible else _largest(wanted, has)
+
+    running: _Amounts = {}
+    for index, container in enumerate(spec.containers):
+        _add(running, asked(container, f"spec.containers[{index}]"))
+    sidecars: _Amounts = {}
+    starting: _Amounts = {}
+    for index, container in enumerate(spec.init_containers):
+        path = f"spec.initContainers[{index}]"
+        if container.restart_policy == _ALWAYS:
+            amounts = asked(container, path)
+            _add(running, amounts)
+            _add(sidecars, amounts)
+            starting = _largest(starting, sidecars)
+        else:
+            # Runs alone but for the sidecars that were started before it.
+            step = _requests(container.resources, f"{path}.resources")
+            _add(step, sidecars)
+            starting = _largest(starting, step)
+    return _largest(running, starting)
+
+
+def _of_the_pod(resources: ResourceRequirements | None, containers: _Amounts) -> _Amounts:
+    """Return the amounts that replace the containers' sum: a limit stands in for no request."""
+    if resources is None:
+        return {}
+    requests = _amounts(resources.requests, "spec.resources.requests")
+    for name, amount in _amounts(resources.limits, "spec.resources.limits").items():
+        if name not in containers:
+            requests.setdefault(name, amount)
+    return {
+        name: amount
+        for name, amount in requests.items()
+        if name in (CPU, MEMORY) or name.startswith("hugepages-")
+    }
+
+
+def _given(pod: Pod) -> dict[str, _Amounts]:
+    found = {}
+    for name in ("container_statuses", "init_container_statuses"):
+        statuses: tuple[ContainerStatus, ...] = getattr(pod.status, name)
+        for index, status in enumerate(statuses):
+            if status.resources is not None:
+                path = f"status.{name}[{index}]"
+                found[status.name] = _largest(
+                    _amounts(status.resources.requests, f"{path}.resources.requests"),
+                    _amounts(status.allocated_resources, f"{path}.allocatedResources"),
+                )
+    return found
+
+
+def _resize_is_infeasible(pod: Pod) -> bool:
+    return any(
+        condition.type == "PodResizePending" and condition.reason == "Infeasible"
+        for condition in pod.status.conditions
+    )
+
+
+def _requests(resources: ResourceRequirements, path: str) -> _Amounts:
+    limits = _amounts(resources.limits, f"{path}.limits")
+    return limits | _amounts(resources.requests, f"{path}.requests")
+
+
+def _amounts(quantities: Quantities, path: str) -> _Amounts:
+    amounts = {}
+    for name, text in quantities.items():
+        if problem := qualified_name_problem(name):
+            raise InvalidRequest(f"bad resource name: {problem}", field=path)
+        try:
+            amount = quantity.parse(text)
+        except InvalidRequest as error:
+            raise error.under(f"{path}.{name}") from None
+        if amount < 0:
+            raise InvalidRequest(f"{text!r} is negative", field=f"{path}.{name}")
+        amounts[name] = amount
+    return amounts
+
+
+def _rounded(amounts: _Amounts) -> dict[str, int]:
+    return {
+        name: ceil(amount * 1000) if name == CPU else ceil(amount)
+        for name, amount in amounts.items()
+        if amount and _is_compared(name)
+    }
+
+
+def _is_compared(name: str) -> bool:
+    """Tell whether kube-scheduler knows the resource; unprefixed strangers it ignores."""
+    return name in (CPU, MEMORY, EPHEMERAL_STORAGE) or "/" in name or name.startswith(_PREFIXES)
+
+
+def _add(total: _Amounts, amounts: Mapping[str, Fraction]) -> None:
+    for name, amount in amounts.items():
+        total[name] = total.get(name, Fraction(0)) + amount
+
+
+def _largest(left: Mapping[str, Fraction], right: Mapping[str, Fraction]) -> _Amounts:
+    larger = dict(left)
+    for name, amount in right.items():
+        larger[name] = max(larger.get(name, amount), amount)
+    return larger

@@ -1,0 +1,267 @@
+"""Where the volumes of a pod can be used, and how many its node must attach.
+
+Apart because a claim leads to a volume or a class, and any of them may be missing: then the pod
+cannot run anywhere yet, for a reason that says which object is the problem.
+
+Differs from Karpenter on purpose: a volume of one host keeps the pod on that host. Karpenter
+forgets the host name, and kube-scheduler refuses the node that it then buys.
+
+Source: kube-scheduler's VolumeBinding, VolumeZone and NodeVolumeLimits; Kubernetes documentation,
+"Storage Classes"; `reference/karpenter-behaviour.md` B6, B7, D13.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from libs.domain import labels as label_keys
+from libs.domain.errors import InvalidRequest
+from libs.domain.labels import HOSTNAME, REGION, ZONE
+from libs.domain.pod import VolumeAttachCount
+from libs.domain.requirement import Operator, Requirement
+from libs.domain.requirements import ANYTHING, Requirements
+from libs.kube.convert import selectors
+from libs.kube.objects.pod import Volume
+from libs.kube.objects.storage import (
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+
+BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+
+_EBS = "ebs.csi.aws.com"
+_GCE = "pd.csi.storage.gke.io"
+_AZURE = "disk.csi.azure.com"
+_CINDER = "cinder.csi.openstack.org"
+_CSI_OF_PROVISIONER = {
+    "kubernetes.io/aws-ebs": _EBS,
+    "kubernetes.io/gce-pd": _GCE,
+    "kubernetes.io/azure-disk": _AZURE,
+    "kubernetes.io/cinder": _CINDER,
+}
+_IN_TREE = (
+    ("aws_elastic_block_store", _EBS),
+    ("gce_persistent_disk", _GCE),
+    ("azure_disk", _AZURE),
+    ("cinder", _CINDER),
+)
+"""Fields of the storage kinds that CSI drivers have taken over."""
+_SEVERAL = "__"
+"""Separates the zones in the label of a volume that several zones reach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """The storage objects of a cluster: claims by namespace and name, the rest by name."""
+
+    claims: Mapping[tuple[str, str], PersistentVolumeClaim]
+    volumes: Mapping[tuple[str, str], PersistentVolume]
+    classes: Mapping[tuple[str, str], StorageClass]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodVolumes:
+    """What a pod's volumes demand of its node; volumes that work everywhere are left out."""
+
+    topology: tuple[tuple[Requirements, ...], ...] = ()
+    attached: tuple[VolumeAttachCount, ...] = ()
+
+
+NO_VOLUMES = PodVolumes()
+
+
+def inline_drivers(volumes: Iterable[Volume]) -> tuple[str, ...]:
+    """Return the CSI driver of each disk that the pod names without a claim."""
+    return tuple(
+        driver
+        for volume in volumes
+        for field, driver in _IN_TREE
+        if getattr(volume, field) is not None
+    )
+
+
+def resolve(
+    namespace: str, claims: Iterable[tuple[str, str]], inline: Iterable[str], storage: Storage
+) -> PodVolumes:
+    """Return what a pod's volumes demand.
+
+    Args:
+        namespace: of the pod.
+        claims: path in the pod and name of each claim.
+        inline: drivers of disks without a claim.
+        storage: everything that claims may refer to.
+
+    Raises:
+        InvalidRequest: a claim is missing, lost, deleting, or cannot be bound where the pod goes;
+            with the path in the pod.
+    """
+    attached = Counter(inline)
+    topology = []
+    for path, name in claims:
+        try:
+            alternatives, driver = _claim(namespace, name, storage)
+        except InvalidRequest as error:
+            raise error.under(path) from None
+        if ANYTHING not in alternatives:
+            topology.append(alternatives)
+        if driver:
+            attached[driver] += 1
+    return PodVolumes(
+        topology=tuple(topology),
+        attached=tuple(
+            VolumeAttachCount(driver=driver, count=count)
+            for driver, count in sorted(attached.items())
+        ),
+    )
+
+
+def _claim(namespace: str, name: str, storage: Storage) -> tuple[tuple[Requirements, ...], str]:
+    """Return the alternatives of one claim, never empty, and its driver if it has one."""
+    claim = storage.claims.get((namespace, name))
+    shown = f'persistentvolumeclaim "{namespace}/{name}"'
+    if claim is None:
+        raise InvalidRequest(f"{shown} does not exist")
+    if claim.metadata.deletion_timestamp is not None:
+        raise InvalidRequest(f"{shown} is being deleted")
+    if claim.status.phase == "Lost":
+        raise InvalidRequest(f"{shown} has lost its volume")
+    if claim.spec.volume_name:
+        return _bound(claim, shown, storage)
+    return _unbound(claim, shown, storage)
+
+
+def _bound(
+    claim: PersistentVolumeClaim, shown: str, storage: Storage
+) -> tuple[tuple[Requirements, ...], str]:
+    name = claim.spec.volume_name
+    if BIND_COMPLETED not in claim.metadata.annotations:
+        raise InvalidRequest(f'{shown} is not yet bound to volume "{name}"')
+    volume = storage.volumes.get(("", name))
+    if volume is None:
+        raise InvalidRequest(f'persistentvolume "{name}" of {shown} does not exist')
+    if volume.metadata.deletion_timestamp is not None:
+        raise InvalidRequest(f'persistentvolume "{name}" of {shown} is being deleted')
+    return volume_alternatives(volume), _driver_of_volume(volume)
+
+
+def volume_alternatives(volume: PersistentVolume) -> tuple[Requirements, ...]:
+    """Return where a volume can be used: any one suffices, `ANYTHING` is everywhere.
+
+    Raises:
+        InvalidRequest: its node affinity has an expression that Kubernetes refuses.
+    """
+    zones = _zone_labels(volume.metadata.labels)
+    required = volume.spec.node_affinity.required
+    if required is None:
+        return (zones,)
+    path = f"persistentvolume {volume.metadata.name}: spec.nodeAffinity.required.nodeSelectorTerms"
+    found = []
+    for index, term in enumerate(required.node_selector_terms):
+        converted = selectors.node_term(term, f"{path}[{index}]")
+        if converted is None:
+            continue
+        requirements = converted.requirements
+        if converted.node_names:
+            # A volume that names its node means the host: nodes are made with that label.
+            host = Requirement.of(HOSTNAME, Operator.IN, converted.node_names)
+            requirements = requirements.intersection(Requirements((host,)))
+        found.append(requirements.intersection(zones))
+    if not found:
+        raise InvalidRequest(f'persistentvolume "{volume.metadata.name}" can be used on no node')
+    return tuple(found)
+
+
+def _unbound(
+    claim: PersistentVolumeClaim, shown: str, storage: Storage
+) -> tuple[tuple[Requirements, ...], str]:
+    storage_class = _class_of(claim, shown, storage)
+    name = storage_class.metadata.name
+    if storage_class.volume_binding_mode == "Immediate":
+        raise InvalidRequest(
+            f'{shown} is not bound, and storageclass "{name}" binds before pods are placed'
+        )
+    if storage_class.provisioner == NO_PROVISIONER:
+        return _static(claim, shown, storage_class, storage), ""
+    terms = (
+        Requirements(
+            Requirement.of(one.key, Operator.IN, one.values) for one in term.match_label_expressions
+        )
+        for term in storage_class.allowed_topologies
+    )
+    alternatives = tuple(term for term in terms if len(term)) or (ANYTHING,)
+    provisioner = storage_class.provisioner
+    return alternatives, _CSI_OF_PROVISIONER.get(provisioner, provisioner)
+
+
+def _class_of(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> StorageClass:
+    name = claim.spec.storage_class_name
+    if name is None:
+        return _default_class(shown, storage)
+    if not name:
+        raise InvalidRequest(f"{shown} is not bound and has no storage class")
+    found = storage.classes.get(("", name))
+    if found is None:
+        raise InvalidRequest(f'storageclass "{name}" of {shown} does not exist')
+    return found
+
+
+def _default_class(shown: str, storage: Storage) -> StorageClass:
+    """Return the newest default class, as admission would choose it."""
+    defaults = [
+        one
+        for one in storage.classes.values()
+        if one.metadata.annotations.get(DEFAULT_CLASS) == "true"
+    ]
+    if not defaults:
+        raise InvalidRequest(f"{shown} has no storage class, and none is the default")
+    defaults.sort(key=lambda one: one.metadata.name)
+    created = [one.metadata.creation_timestamp for one in defaults]
+    dated = [at for at in created if at is not None]
+    return defaults[created.index(max(dated))] if dated else defaults[0]
+
+
+def _static(
+    claim: PersistentVolumeClaim, shown: str, storage_class: StorageClass, storage: Storage
+) -> tuple[Requirements, ...]:
+    """Return where there is a volume that the claim may take: nobody will make another."""
+    name = storage_class.metadata.name
+    found: set[Requirements] = set()
+    for volume in storage.volumes.values():
+        if volume.spec.storage_class_name == name and _may_take(claim, volume):
+            found.update(volume_alternatives(volume))
+    if not found:
+        raise InvalidRequest(
+            f'{shown} waits for a volume of storageclass "{name}", which makes none'
+        )
+    return tuple(sorted(found, key=str))
+
+
+def _may_take(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+    reserved = volume.spec.claim_ref
+    if volume.metadata.deletion_timestamp is not None:
+        return False
+    if reserved is None:
+        return volume.status.phase in ("", "Available")
+    metadata = claim.metadata
+    return (reserved.namespace, reserved.name) == (metadata.namespace, metadata.name)
+
+
+def _driver_of_volume(volume: PersistentVolume) -> str:
+    if volume.spec.csi is not None:
+        return volume.spec.csi.driver
+    return next(
+        (driver for field, driver in _IN_TREE if getattr(volume.spec, field) is not None), ""
+    )
+
+
+def _zone_labels(labels: Mapping[str, str]) -> Requirements:
+    """Return what the zone and region labels of a volume demand."""
+    canonical = label_keys.canonical_labels(labels)
+    return Requirements(
+        Requirement.of(key, Operator.IN, canonical[key].split(_SEVERAL))
+        for key in (ZONE, REGION)
+        if canonical.get(key)
+    )

@@ -1,0 +1,189 @@
+"""Bytes and parsed documents → structs.
+
+Apart because errors are handled here and nowhere else: one object that cannot be read must not
+lose the list it came in. The fast way decodes a whole list at once; only where that fails it is
+read again item by item, and what is broken is named.
+"""
+
+import re
+from collections.abc import Hashable, Mapping
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from libs.domain.errors import InvalidRequest
+from libs.kube.objects.metadata import KubeStruct
+
+T = TypeVar("T", bound=KubeStruct)
+
+_AT = re.compile(r"(?P<message>.*?) - at `(?:key in )?\$\.?(?P<field>.*)`", re.DOTALL)
+
+
+class BrokenObject(msgspec.Struct, frozen=True):
+    """An object that could not be read, and why."""
+
+    kind: str
+    namespace: str
+    name: str
+    error: InvalidRequest
+
+
+class ListMeta(KubeStruct, frozen=True):
+    """Metadata of a list; a continue token says that there is more."""
+
+    resource_version: str = ""
+    continue_token: str = msgspec.field(default="", name="continue")
+
+
+class ObjectList(msgspec.Struct, Generic[T], frozen=True):
+    """The objects of a list and those that could not be read."""
+
+    metadata: ListMeta
+    items: tuple[T, ...]
+    broken: tuple[BrokenObject, ...] = ()
+
+
+class WatchEvent(msgspec.Struct, Generic[T], frozen=True):
+    """ADDED, MODIFIED, DELETED or BOOKMARK; exactly one of object and broken is set.
+
+    The object of a bookmark has a resource version and nothing else.
+    """
+
+    type: str
+    object: T | None = None
+    broken: BrokenObject | None = None
+
+
+class _List(KubeStruct, Generic[T], frozen=True):
+    metadata: ListMeta = ListMeta()
+    items: tuple[T, ...] | None = None
+
+
+class _RawList(KubeStruct, frozen=True):
+    metadata: ListMeta = ListMeta()
+    items: tuple[msgspec.Raw, ...] | None = None
+
+
+class _RawEvent(KubeStruct, frozen=True):
+    type: str
+    object: msgspec.Raw
+
+
+def decode_object(data: bytes, struct: type[T]) -> T:
+    """Decode one object.
+
+    Raises:
+        InvalidRequest: not JSON, or a field has the wrong type; with its path.
+    """
+    try:
+        found: T = _decoder(struct).decode(data)
+    except msgspec.ValidationError:
+        return from_document(_parsed(data), struct)
+    except msgspec.DecodeError as error:
+        raise InvalidRequest(f"not JSON: {error}") from error
+    return found
+
+
+def decode_list(data: bytes, struct: type[T]) -> ObjectList[T]:
+    """Decode a list; items that cannot be read are named in `broken`.
+
+    Raises:
+        InvalidRequest: not JSON, or not a list.
+    """
+    try:
+        found = _decoder(_List[struct]).decode(data)  # type: ignore[valid-type]  # a run-time type
+        return ObjectList(metadata=found.metadata, items=found.items or ())
+    except msgspec.ValidationError:
+        return _decode_items(data, struct)
+    except msgspec.DecodeError as error:
+        raise InvalidRequest(f"not JSON: {error}") from error
+
+
+def decode_event(data: bytes, struct: type[T]) -> WatchEvent[T]:
+    """Decode one event of a watch.
+
+    Raises:
+        InvalidRequest: not JSON, or not an event.
+    """
+    event = _raw(data, _RawEvent)
+    try:
+        return WatchEvent(type=event.type, object=decode_object(event.object, struct))
+    except InvalidRequest as error:
+        return WatchEvent(type=event.type, broken=_broken(event.object, struct, error))
+
+
+def from_document(document: Mapping[str, Any], struct: type[T]) -> T:
+    """Return the struct of a document parsed from JSON or YAML; nulls count as absent.
+
+    Raises:
+        InvalidRequest: a field has the wrong type; with its path.
+    """
+    try:
+        return msgspec.convert(_without_nulls(document), struct)
+    except msgspec.ValidationError as error:
+        raise invalid_request(error) from error
+
+
+def invalid_request(error: msgspec.ValidationError) -> InvalidRequest:
+    """Return the error with the path of the field, `$` left off, and the message apart."""
+    text = str(error)
+    match = _AT.fullmatch(text)
+    if match is None:
+        return InvalidRequest(_lower(text))
+    return InvalidRequest(_lower(match["message"]), field=match["field"])
+
+
+def _decode_items(data: bytes, struct: type[T]) -> ObjectList[T]:
+    found = _raw(data, _RawList)
+    items: list[T] = []
+    broken: list[BrokenObject] = []
+    for raw in found.items or ():
+        try:
+            items.append(decode_object(raw, struct))
+        except InvalidRequest as error:
+            broken.append(_broken(raw, struct, error))
+    return ObjectList(metadata=found.metadata, items=tuple(items), broken=tuple(broken))
+
+
+def _broken(raw: bytes, struct: type[KubeStruct], error: InvalidRequest) -> BrokenObject:
+    document = _parsed(raw)
+    metadata = document.get("metadata")
+    named = metadata if isinstance(metadata, Mapping) else {}
+    return BrokenObject(
+        kind=str(document.get("kind") or struct.__name__),
+        namespace=str(named.get("namespace") or ""),
+        name=str(named.get("name") or ""),
+        error=error,
+    )
+
+
+def _parsed(data: bytes) -> Mapping[str, Any]:
+    document: Mapping[str, Any] = _raw(data, dict[str, Any])
+    return document
+
+
+def _raw(data: bytes, kind: Hashable) -> Any:
+    try:
+        return _decoder(kind).decode(data)
+    except msgspec.ValidationError as error:
+        raise invalid_request(error) from error
+    except msgspec.DecodeError as error:
+        raise InvalidRequest(f"not JSON: {error}") from error
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+    if isinstance(value, list | tuple):
+        return [_without_nulls(one) for one in value]
+    return value
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+@cache
+def _decoder(kind: Hashable) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)

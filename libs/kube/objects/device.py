@@ -1,0 +1,199 @@
+"""Dynamic resource allocation: claims, templates, classes, slices, in the shape of its version v1.
+
+Version v1beta1 keeps a request's class and selectors on the request itself; it is read as well.
+"""
+
+import msgspec
+
+from libs.kube.objects.metadata import KubeStruct, NodeSelector, ObjectMeta, Quantities, Quantity
+
+
+class CelSelector(KubeStruct, frozen=True):
+    """A CEL expression over a device."""
+
+    expression: str = ""
+
+
+class DeviceSelector(KubeStruct, frozen=True):
+    """A selector of devices; CEL is the only kind."""
+
+    cel: CelSelector | None = None
+
+
+class CapacityRequirements(KubeStruct, frozen=True):
+    """A share of a device's capacity."""
+
+    requests: Quantities = msgspec.field(default_factory=dict)
+
+
+class DeviceSubRequest(KubeStruct, frozen=True):
+    """One way to satisfy a request."""
+
+    name: str = ""
+    device_class_name: str = ""
+    selectors: tuple[DeviceSelector, ...] = ()
+    allocation_mode: str = "ExactCount"
+    count: int | None = None
+    capacity: CapacityRequirements = CapacityRequirements()
+
+
+class DeviceRequest(KubeStruct, frozen=True):
+    """A request: exactly one thing, or the first of several."""
+
+    name: str = ""
+    exactly: DeviceSubRequest | None = None
+    first_available: tuple[DeviceSubRequest, ...] = ()
+    device_class_name: str = ""
+    selectors: tuple[DeviceSelector, ...] = ()
+    allocation_mode: str = "ExactCount"
+    count: int | None = None
+
+
+class DeviceConstraint(KubeStruct, frozen=True):
+    """What must hold between devices."""
+
+    requests: tuple[str, ...] = ()
+    match_attribute: str = ""
+
+
+class DeviceClaim(KubeStruct, frozen=True):
+    """Requests and constraints."""
+
+    requests: tuple[DeviceRequest, ...] = ()
+    constraints: tuple[DeviceConstraint, ...] = ()
+
+
+class ResourceClaimSpec(KubeStruct, frozen=True):
+    """What a claim asks for."""
+
+    devices: DeviceClaim = DeviceClaim()
+
+
+class DeviceAllocation(KubeStruct, frozen=True):
+    """A device that was given."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+
+
+class DeviceAllocations(KubeStruct, frozen=True):
+    """All devices that were given."""
+
+    results: tuple[DeviceAllocation, ...] = ()
+
+
+class AllocationResult(KubeStruct, frozen=True):
+    """What was given, and where it can be used; no selector: everywhere."""
+
+    devices: DeviceAllocations = DeviceAllocations()
+    node_selector: NodeSelector | None = None
+
+
+class ResourceClaimObjectStatus(KubeStruct, frozen=True):
+    """State of a claim."""
+
+    allocation: AllocationResult | None = None
+
+
+class ResourceClaim(KubeStruct, frozen=True):
+    """A ResourceClaim."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+    status: ResourceClaimObjectStatus = ResourceClaimObjectStatus()
+
+
+class ResourceClaimTemplateSpec(KubeStruct, frozen=True):
+    """Metadata and spec of claims."""
+
+    spec: ResourceClaimSpec = ResourceClaimSpec()
+
+
+class ResourceClaimTemplate(KubeStruct, frozen=True):
+    """A ResourceClaimTemplate."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
+
+
+class DeviceClassSpec(KubeStruct, frozen=True):
+    """What devices of a class have in common."""
+
+    selectors: tuple[DeviceSelector, ...] = ()
+
+
+class DeviceClass(KubeStruct, frozen=True):
+    """A DeviceClass."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: DeviceClassSpec = DeviceClassSpec()
+
+
+class DeviceAttribute(KubeStruct, frozen=True):
+    """A value of an attribute; exactly one field is set."""
+
+    int_value: int | None = msgspec.field(default=None, name="int")
+    bool_value: bool | None = msgspec.field(default=None, name="bool")
+    string_value: str | None = msgspec.field(default=None, name="string")
+    version_value: str | None = msgspec.field(default=None, name="version")
+
+
+class ValueHolder(KubeStruct, frozen=True):
+    """A quantity."""
+
+    value: Quantity = 0
+
+
+class CounterSet(KubeStruct, frozen=True):
+    """Counters that devices share."""
+
+    name: str = ""
+    counter_set: str = ""
+    counters: dict[str, ValueHolder] = msgspec.field(default_factory=dict)
+
+
+class BasicDevice(KubeStruct, frozen=True):
+    """A device's properties, where version v1beta1 nests them."""
+
+    attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
+    capacity: dict[str, ValueHolder] = msgspec.field(default_factory=dict)
+    consumes_counters: tuple[CounterSet, ...] = ()
+
+
+class Device(KubeStruct, frozen=True):
+    """A device."""
+
+    name: str = ""
+    attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
+    capacity: dict[str, ValueHolder] = msgspec.field(default_factory=dict)
+    consumes_counters: tuple[CounterSet, ...] = ()
+    allow_multiple_allocations: bool = False
+    basic: BasicDevice | None = None
+
+
+class ResourcePool(KubeStruct, frozen=True):
+    """The pool that a slice is a part of."""
+
+    name: str = ""
+    generation: int = 0
+    resource_slice_count: int = 0
+
+
+class ResourceSliceSpec(KubeStruct, frozen=True):
+    """A part of a pool of devices, and the nodes that reach it."""
+
+    driver: str = ""
+    pool: ResourcePool = ResourcePool()
+    node_name: str = ""
+    all_nodes: bool = False
+    node_selector: NodeSelector | None = None
+    devices: tuple[Device, ...] = ()
+    shared_counters: tuple[CounterSet, ...] = ()
+
+
+class ResourceSlice(KubeStruct, frozen=True):
+    """A ResourceSlice."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ResourceSliceSpec = ResourceSliceSpec()

@@ -1,0 +1,86 @@
+"""Controllers of pods."""
+
+from libs.kube.objects.metadata import KubeStruct, LabelSelector, ObjectMeta
+from libs.kube.objects.pod import PodTemplateSpec
+from libs.kube.objects.storage import PersistentVolumeClaimTemplate
+
+
+class ScalableSpec(KubeStruct, frozen=True):
+    """Replicas of a template; absent replicas are one."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class Deployment(KubeStruct, frozen=True):
+    """A Deployment."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ScalableSpec = ScalableSpec()
+
+
+class ReplicaSet(KubeStruct, frozen=True):
+    """A ReplicaSet."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ScalableSpec = ScalableSpec()
+
+
+class OrdinalSpec(KubeStruct, frozen=True):
+    """Number of the first replica."""
+
+    start: int = 0
+
+
+class StatefulSetSpec(KubeStruct, frozen=True):
+    """Numbered replicas of a template, each with claims of its own."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = PodTemplateSpec()
+    ordinals: OrdinalSpec = OrdinalSpec()
+    volume_claim_templates: tuple[PersistentVolumeClaimTemplate, ...] = ()
+
+
+class StatefulSet(KubeStruct, frozen=True):
+    """A StatefulSet."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: StatefulSetSpec = StatefulSetSpec()
+
+
+class DaemonSetSpec(KubeStruct, frozen=True):
+    """A pod for each node."""
+
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class DaemonSet(KubeStruct, frozen=True):
+    """A DaemonSet."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: DaemonSetSpec = DaemonSetSpec()
+
+
+class JobSpec(KubeStruct, frozen=True):
+    """Pods that run to their end."""
+
+    parallelism: int | None = None
+    completions: int | None = None
+    suspend: bool = False
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class JobStatus(KubeStruct, frozen=True):
+    """How far a job is."""
+
+    succeeded: int = 0
+
+
+class Job(KubeStruct, frozen=True):
+    """A Job."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
