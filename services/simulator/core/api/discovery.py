@@ -1,0 +1,196 @@
+"""Discovery: which groups, versions and resources are served, as the plain and the aggregated documents say it.
+
+Source: Kubernetes documentation, "The Kubernetes API": discovery API, aggregated discovery.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from services.simulator.core.api.messages import Request, Response, to_json
+from services.simulator.core.api.negotiation import wants_aggregated_discovery
+from services.simulator.core.api.resources import Catalogue, Resource
+
+AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+VERSION = {
+    "major": "1",
+    "minor": "36",
+    "gitVersion": "v1.36.2+joiner.simulator",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "none",
+    "compiler": "python",
+    "platform": "linux/amd64",
+}
+_STATUS_VERBS = ["get", "patch", "update"]
+_CONNECT = ["create", "get"]
+_PROXY = ["create", "delete", "get", "patch", "update"]
+
+_SUBRESOURCES: dict[str, dict[str, Any]] = {
+    "pods/attach": {"kind": "PodAttachOptions", "verbs": _CONNECT},
+    "pods/binding": {"kind": "Binding", "verbs": ["create"]},
+    "pods/eviction": {"group": "policy", "version": "v1", "kind": "Eviction", "verbs": ["create"]},
+    "pods/exec": {"kind": "PodExecOptions", "verbs": _CONNECT},
+    "pods/log": {"kind": "Pod", "verbs": ["get"]},
+    "pods/portforward": {"kind": "PodPortForwardOptions", "verbs": _CONNECT},
+    "pods/proxy": {"kind": "PodProxyOptions", "verbs": _PROXY},
+    "nodes/proxy": {"kind": "NodeProxyOptions", "verbs": _PROXY},
+    "services/proxy": {"kind": "ServiceProxyOptions", "verbs": _PROXY},
+    "namespaces/finalize": {"kind": "Namespace", "verbs": ["update"]},
+    "serviceaccounts/token": {
+        "group": "authentication.k8s.io", "version": "v1", "kind": "TokenRequest", "verbs": ["create"],
+    },
+}  # fmt: skip
+_SCALE = {"group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": _STATUS_VERBS}
+
+_VIRTUAL: dict[str, list[dict[str, Any]]] = {
+    "v1": [
+        {"name": "bindings", "singularName": "binding", "namespaced": True, "kind": "Binding", "verbs": ["create"]},
+        {
+            "name": "componentstatuses", "singularName": "componentstatus", "namespaced": False,
+            "kind": "ComponentStatus", "verbs": ["get", "list"], "shortNames": ["cs"],
+        },
+    ],
+    "authorization.k8s.io/v1": [
+        {
+            "name": "selfsubjectaccessreviews", "singularName": "selfsubjectaccessreview", "namespaced": False,
+            "kind": "SelfSubjectAccessReview", "verbs": ["create"],
+        },
+        {
+            "name": "selfsubjectrulesreviews", "singularName": "selfsubjectrulesreview", "namespaced": False,
+            "kind": "SelfSubjectRulesReview", "verbs": ["create"],
+        },
+    ],
+}  # fmt: skip
+"""Resources that answer without storing anything."""
+
+
+def answer(catalogue: Catalogue, request: Request) -> Response | None:
+    """Return a discovery document, None if the path is none."""
+    path = request.path.rstrip("/")
+    if path in ("/version", "/healthz", "/livez", "/readyz"):
+        if path == "/version":
+            return Response(body=to_json(VERSION))
+        return Response(body=b"ok", content_type="text/plain; charset=utf-8")
+    aggregated = path in ("/api", "/apis") and wants_aggregated_discovery(
+        request.headers.get("accept", "")
+    )
+    if aggregated:
+        return Response(
+            body=to_json(_aggregated(catalogue, core=path == "/api")), content_type=AGGREGATED
+        )
+    if path == "/api":
+        return Response(body=to_json(_core_versions()))
+    if path == "/apis":
+        groups = [_group(name, versions) for name, versions in _groups(catalogue).items() if name]
+        return Response(
+            body=to_json({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+        )
+    document = _group_or_version(catalogue, path)
+    return Response(body=to_json(document)) if document is not None else None
+
+
+def _core_versions() -> dict[str, Any]:
+    addresses = [{"clientCIDR": "0.0.0.0/0", "serverAddress": "127.0.0.1:36443"}]
+    return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses}
+
+
+def _groups(catalogue: Catalogue) -> dict[str, list[str]]:
+    groups = catalogue.group_versions()
+    for group_version in _VIRTUAL:
+        group, _, version = group_version.rpartition("/")
+        if version not in groups.setdefault(group, []):
+            groups[group].append(version)
+    return groups
+
+
+def _group(name: str, versions: list[str]) -> dict[str, Any]:
+    listed = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": listed, "preferredVersion": listed[0]}
+
+
+def _group_or_version(catalogue: Catalogue, path: str) -> dict[str, Any] | None:
+    groups = _groups(catalogue)
+    match path.split("/")[1:]:
+        case ["api", version] if version in groups[""]:
+            return _version(catalogue, "", version)
+        case ["apis", group] if group in groups:
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, groups[group])}
+        case ["apis", group, version] if version in groups.get(group, ()):
+            return {"apiVersion": "v1", **_version(catalogue, group, version)}
+    return None
+
+
+def _version(catalogue: Catalogue, group: str, version: str) -> dict[str, Any]:
+    group_version = f"{group}/{version}" if group else version
+    resources = list(_VIRTUAL.get(group_version, ()))
+    for resource in catalogue:
+        if resource.group == group and resource.version == version:
+            resources += _entries(resource)
+    resources.sort(key=lambda entry: entry["name"])
+    return {"kind": "APIResourceList", "groupVersion": group_version, "resources": resources}
+
+
+def _entries(resource: Resource) -> Iterator[dict[str, Any]]:
+    entry: dict[str, Any] = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(resource.verbs),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    yield entry
+    for subresource in sorted(resource.subresources):
+        name = f"{resource.plural}/{subresource}"
+        head = {"name": name, "singularName": "", "namespaced": resource.namespaced}
+        yield {**head, **_subresource(resource, subresource)}
+
+
+def _subresource(resource: Resource, subresource: str) -> dict[str, Any]:
+    if subresource == "scale":
+        return _SCALE
+    found = _SUBRESOURCES.get(f"{resource.plural}/{subresource}")
+    return found or {"kind": resource.kind, "verbs": _STATUS_VERBS}
+
+
+def _aggregated(catalogue: Catalogue, *, core: bool) -> dict[str, Any]:
+    items = []
+    for group, versions in _groups(catalogue).items():
+        if (group == "") is core:
+            listed = [_aggregated_version(catalogue, group, version) for version in versions]
+            items.append({"metadata": {"name": group} if group else {}, "versions": listed})
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": items,
+    }
+
+
+def _aggregated_version(catalogue: Catalogue, group: str, version: str) -> dict[str, Any]:
+    resources: list[dict[str, Any]] = []
+    for entry in _version(catalogue, group, version)["resources"]:
+        name, _, subresource = entry["name"].partition("/")
+        kind = {
+            "group": entry.get("group", ""),
+            "version": entry.get("version", ""),
+            "kind": entry["kind"],
+        }
+        if subresource:
+            described = {"subresource": subresource, "responseKind": kind, "verbs": entry["verbs"]}
+            resources[-1].setdefault("subresources", []).append(described)
+            continue
+        described = {
+            "resource": name,
+            "responseKind": kind,
+            "scope": "Namespaced" if entry["namespaced"] else "Cluster",
+            "singularResource": entry["singularName"],
+            "verbs": entry["verbs"],
+        }
+        described.update({key: entry[key] for key in ("shortNames", "categories") if key in entry})
+        resources.append(described)
+    return {"version": version, "resources": resources, "freshness": "Current"}

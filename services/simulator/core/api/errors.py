@@ -1,0 +1,214 @@
+"""What the API server answers when it refuses: one exception that carries a Kubernetes `Status`.
+
+Wordings, reasons and codes are those a client of Kubernetes matches on. Field errors are values; a validator returns
+a list of them and the caller turns it into one `Invalid`.
+
+Source: Kubernetes API conventions, "Response Status Kind"; wordings as recorded from kube-apiserver 1.36.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from libs.domain.errors import JoinerError
+from services.simulator.core.api.resources import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing wrong with one field; `reason` is the CauseType of the API."""
+
+    reason: str
+    message: str
+    field: str
+
+    def cause(self) -> dict[str, str]:
+        """Return the entry of `details.causes`."""
+        return {"reason": self.reason, "message": self.message, "field": self.field}
+
+
+class ApiError(JoinerError):
+    """A refusal; `status` is the object sent to the client."""
+
+    def __init__(
+        self,
+        code: int,
+        reason: str,
+        message: str,
+        details: dict[str, Any] | None = None,
+        *,
+        retry_after: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.details = details
+        self.retry_after = retry_after
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """Return the `Status` object."""
+        status: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": str(self),
+        }
+        if self.reason:
+            status["reason"] = self.reason
+        if self.details is not None:
+            status["details"] = self.details
+        return {**status, "code": self.code}
+
+
+def success(code: int | None = None, details: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Return the `Status` of a request that has nothing else to say."""
+    status: dict[str, Any] = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+    }
+    if details is not None:
+        status["details"] = details
+    if code is not None:
+        status["code"] = code
+    return status
+
+
+def details_of(resource: Resource, name: str, *, kind: str | None = None) -> dict[str, Any]:
+    """Return `details` naming an object by its resource, or by `kind`."""
+    details: dict[str, Any] = {}
+    if name:
+        details["name"] = name
+    if resource.group:
+        details["group"] = resource.group
+    details["kind"] = kind or resource.plural
+    return details
+
+
+def not_found(resource: Resource, name: str) -> ApiError:
+    """Return the 404 of an object."""
+    message = f'{resource.qualified} "{name}" not found'
+    return ApiError(404, "NotFound", message, details_of(resource, name))
+
+
+def no_such_resource() -> ApiError:
+    """Return the 404 of a path that names no resource."""
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
+
+
+def already_exists(resource: Resource, name: str, *, deleting: bool = False) -> ApiError:
+    """Return the 409 of a creation."""
+    prefix = "object is being deleted: " if deleting else ""
+    message = f'{prefix}{resource.qualified} "{name}" already exists'
+    return ApiError(409, "AlreadyExists", message, details_of(resource, name))
+
+
+STALE = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+
+
+def conflict(
+    resource: Resource, name: str, why: str = STALE, *, kind: str | None = None
+) -> ApiError:
+    """Return the 409 of a precondition that does not hold."""
+    subject = kind or resource.qualified
+    message = f'Operation cannot be fulfilled on {subject} "{name}": {why}'
+    details = details_of(resource, name, kind=kind)
+    if kind:
+        details.pop("group", None)
+    return ApiError(409, "Conflict", message, details)
+
+
+def bad_request(message: str) -> ApiError:
+    """Return a 400."""
+    return ApiError(400, "BadRequest", message)
+
+
+def method_not_allowed() -> ApiError:
+    """Return the 405 of a verb that a resource does not serve."""
+    message = "the server does not allow this method on the requested resource"
+    return ApiError(405, "MethodNotAllowed", message, {})
+
+
+def forbidden(resource: Resource, name: str, why: str) -> ApiError:
+    """Return the 403 of an admission plug-in."""
+    message = f'{resource.qualified} "{name}" is forbidden: {why}'
+    return ApiError(403, "Forbidden", message, details_of(resource, name))
+
+
+def expired(message: str) -> ApiError:
+    """Return the 410 of history that is gone."""
+    return ApiError(410, "Expired", message)
+
+
+def internal(message: str) -> ApiError:
+    """Return a 500 without a reason, as the API server words unexpected failures."""
+    return ApiError(500, "", message)
+
+
+def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> ApiError:
+    """Return the 422 that lists field errors; repeated ones are worded once and listed each time."""
+    shown = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
+    listing = shown[0] if len(shown) == 1 else "[" + ", ".join(shown) + "]"
+    qualified = f"{kind}.{group}" if group else kind
+    details: dict[str, Any] = {"name": name} if name else {}
+    if group:
+        details["group"] = group
+    details["kind"] = kind
+    details["causes"] = [error.cause() for error in errors]
+    return ApiError(422, "Invalid", f'{qualified} "{name}" is invalid: {listing}', details)
+
+
+def check(resource: Resource, name: str, errors: Sequence[FieldError]) -> None:
+    """Raise the 422 if there are errors."""
+    if errors:
+        raise invalid(resource.kind, resource.group, name, errors)
+
+
+def shown(value: Any) -> str:
+    """Return a value as field errors spell it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def wrong(field: str, value: Any, why: str) -> FieldError:
+    """Return `Invalid value`."""
+    return FieldError("FieldValueInvalid", f"Invalid value: {shown(value)}: {why}", field)
+
+
+def required(field: str, why: str = "") -> FieldError:
+    """Return `Required value`."""
+    return FieldError(
+        "FieldValueRequired", f"Required value: {why}" if why else "Required value", field
+    )
+
+
+def not_supported(field: str, value: Any, choices: Iterable[str]) -> FieldError:
+    """Return `Unsupported value` with the choices."""
+    listing = ", ".join(f'"{choice}"' for choice in choices)
+    message = f"Unsupported value: {shown(value)}: supported values: {listing}"
+    return FieldError("FieldValueNotSupported", message, field)
+
+
+def duplicate(field: str, value: Any) -> FieldError:
+    """Return `Duplicate value`."""
+    return FieldError("FieldValueDuplicate", f"Duplicate value: {shown(value)}", field)
+
+
+def not_allowed(field: str, why: str) -> FieldError:
+    """Return `Forbidden`."""
+    return FieldError("FieldValueForbidden", f"Forbidden: {why}", field)
+
+
+def too_long(field: str, limit: int) -> FieldError:
+    """Return `Too long`."""
+    return FieldError("FieldValueTooLong", f"Too long: may not be more than {limit} bytes", field)
+
+
+def missing(field: str, value: Any) -> FieldError:
+    """Return `Not found`."""
+    return FieldError("FieldValueNotFound", f"Not found: {shown(value)}", field)

@@ -1,0 +1,134 @@
+"""The formats of names, labels and annotations, with the refusals that Kubernetes words.
+
+Each check returns the explanations of what is wrong with a value, none if it is right.
+
+Source: Kubernetes documentation, "Object Names and IDs", "Labels and Selectors"; RFC 1035, RFC 1123.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+
+NameCheck = Callable[[str, bool], tuple[str, ...]]
+"""(name, whether it is a prefix for a generated one) → what is wrong."""
+
+_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_LABEL_1035 = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
+_QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_VALUE = f"({_QUALIFIED})?"
+
+_LABEL_WORDS = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
+    f"with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL}')"
+)
+_LABEL_1035_WORDS = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    f"'{_LABEL_1035}')"
+)
+_SUBDOMAIN_WORDS = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
+    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+_QUALIFIED_WORDS = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_QUALIFIED}')"
+)
+_VALUE_WORDS = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+    f"'{_VALUE}')"
+)
+_CONFIG_KEY_WORDS = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
+    "or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+)
+
+_IS_LABEL = re.compile(rf"{_LABEL}\Z").match
+_IS_LABEL_1035 = re.compile(rf"{_LABEL_1035}\Z").match
+_IS_SUBDOMAIN = re.compile(rf"{_SUBDOMAIN}\Z").match
+_IS_QUALIFIED = re.compile(rf"{_QUALIFIED}\Z").match
+_IS_VALUE = re.compile(rf"{_VALUE}\Z").match
+
+
+@lru_cache(maxsize=16384)
+def subdomain(name: str, prefix: bool = False) -> tuple[str, ...]:
+    """Check an RFC 1123 subdomain, the format of most names."""
+    return _checked(name, prefix, 253, _IS_SUBDOMAIN, _SUBDOMAIN_WORDS)
+
+
+@lru_cache(maxsize=16384)
+def label(name: str, prefix: bool = False) -> tuple[str, ...]:
+    """Check an RFC 1123 label, the format of container and namespace names."""
+    wrong = _checked(name, prefix, 63, _IS_LABEL, _LABEL_WORDS)
+    if wrong and "." in name:
+        return ("must not contain dots",)
+    return wrong
+
+
+def label_1035(name: str, prefix: bool = False) -> tuple[str, ...]:
+    """Check an RFC 1035 label, the format of port names."""
+    return _checked(name, prefix, 63, _IS_LABEL_1035, _LABEL_1035_WORDS)
+
+
+def path_segment(name: str, _prefix: bool = False) -> tuple[str, ...]:
+    """Check a name that only has to fit into a URL, as those of roles."""
+    if name in (".", ".."):
+        return (f"may not be '{name}'",)
+    return tuple(f"may not contain '{sign}'" for sign in ("/", "%") if sign in name)
+
+
+@lru_cache(maxsize=16384)
+def qualified_name(name: str) -> tuple[str, ...]:
+    """Check a label key, resource name or the like: an optional prefix and a name part."""
+    prefix, slash, part = name.rpartition("/")
+    if prefix.count("/"):
+        return (
+            f"a qualified name {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+        )
+    wrong: list[str] = []
+    if slash and not prefix:
+        wrong.append("prefix part must be non-empty")
+    elif slash:
+        wrong += [f"prefix part {why}" for why in subdomain(prefix)]
+    if not part:
+        wrong.append("name part must be non-empty")
+    elif len(part) > 63:
+        wrong.append("name part must be no more than 63 bytes")
+    if not _IS_QUALIFIED(part):
+        wrong.append(f"name part {_QUALIFIED_WORDS}")
+    return tuple(wrong)
+
+
+@lru_cache(maxsize=16384)
+def label_value(value: str) -> tuple[str, ...]:
+    """Check a label's value."""
+    wrong = [] if len(value) <= 63 else ["must be no more than 63 bytes"]
+    if not _IS_VALUE(value):
+        wrong.append(_VALUE_WORDS)
+    return tuple(wrong)
+
+
+def config_key(key: str) -> tuple[str, ...]:
+    """Check a key of a ConfigMap or Secret."""
+    if len(key) > 253:
+        return ("must be no more than 253 bytes",)
+    if not re.fullmatch("[-._a-zA-Z0-9]+", key):
+        return (_CONFIG_KEY_WORDS,)
+    if key in (".", "..") or key.startswith(".."):
+        return (
+            f"must not {'be' if key in ('.', '..') else 'start with'} '{key[:2] if key != '.' else '.'}'",
+        )
+    return ()
+
+
+def _checked(
+    name: str, prefix: bool, limit: int, matches: Callable[[str], object], words: str
+) -> tuple[str, ...]:
+    if prefix and name.endswith("-"):
+        name = name[:-1] + "a"
+    wrong = [] if len(name) <= limit else [f"must be no more than {limit} bytes"]
+    if not matches(name):
+        wrong.append(words)
+    return tuple(wrong)

@@ -1,0 +1,190 @@
+"""Which representation a client accepts, and what a body is written in.
+
+Source: Kubernetes documentation, "API Concepts": alternate representations, receiving resources as Tables.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import yaml
+
+from services.simulator.core.api.errors import ApiError, bad_request
+
+_JSON_LIKE = ("application/json", "*/*", "application/*", "")
+_STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+_MEDIA_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+_CONVERSIONS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The representation to answer in."""
+
+    yaml: bool = False
+    as_kind: str = ""
+    """`Table`, `PartialObjectMetadata`, `PartialObjectMetadataList`, or empty for the object itself."""
+
+    as_version: str = "v1"
+
+
+PLAIN = Accepted()
+
+
+def accepted(header: str) -> Accepted:
+    """Return the first representation of an Accept header that can be made; raises a 406."""
+    if header in ("", "application/json", "*/*"):
+        return PLAIN
+    refused_conversion = False
+    for media_type, parameters in _media_ranges(header):
+        if media_type not in _JSON_LIKE and media_type != "application/yaml":
+            continue
+        as_kind = parameters.get("as", "")
+        if not as_kind or parameters.get("g") == "apidiscovery.k8s.io":
+            return Accepted(yaml=media_type == "application/yaml")
+        version = parameters.get("v", "")
+        if (
+            as_kind in _CONVERSIONS
+            and version in ("v1", "v1beta1")
+            and parameters.get("g") == "meta.k8s.io"
+        ):
+            return Accepted(as_kind=as_kind, as_version=version)
+        refused_conversion = True
+    if refused_conversion:
+        raise ApiError(
+            406, "NotAcceptable", f"only the following media types are accepted: {_MEDIA_TYPES}"
+        )
+    message = f"406: Not Acceptable\n\nAvailable representations: {_MEDIA_TYPES}, {_STREAMS}"
+    raise ApiError(406, "NotAcceptable", message, {})
+
+
+def _media_ranges(header: str) -> Iterable[tuple[str, dict[str, str]]]:
+    ranges = []
+    for index, part in enumerate(header.split(",")):
+        media_type, *parameters = (piece.strip() for piece in part.split(";"))
+        values = dict(parameter.partition("=")[::2] for parameter in parameters)
+        try:
+            quality = float(values.pop("q", "1"))
+        except ValueError:
+            quality = 1.0
+        ranges.append((-quality, index, media_type, values))
+    return [
+        (media_type, values)
+        for _quality, _index, media_type, values in sorted(ranges, key=lambda item: item[:2])
+    ]
+
+
+def wants_aggregated_discovery(header: str) -> bool:
+    """Tell whether a client prefers the aggregated discovery document."""
+    ranges = list(_media_ranges(header))
+    return bool(ranges) and any(
+        values.get("as") == "APIGroupDiscoveryList" and values.get("v") == "v2"
+        for _type, values in ranges
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """A decoded request body; `duplicates` are the paths of members that stood twice."""
+
+    value: Any
+    duplicates: tuple[str, ...] = ()
+
+
+def decode_body(content_type: str, body: bytes, kind: str) -> Body:
+    """Return the value of a JSON or YAML body; raises 400 or 415."""
+    media_type = content_type.partition(";")[0].strip().lower() or "application/json"
+    if media_type == "application/yaml":
+        return Body(value=decode_yaml(body))
+    if media_type not in ("application/json", "*/*"):
+        raise ApiError(
+            415,
+            "UnsupportedMediaType",
+            f"the body of the request was in an unknown format - accepted media types include: {_MEDIA_TYPES}",
+        )
+    return decode_json(body, kind)
+
+
+def decode_json(body: bytes, kind: str) -> Body:
+    """Return the value of a JSON body with its duplicate members; raises a 400."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise bad_request(
+            f"couldn't get version/kind; json parse error: {_reworded(body, error)}"
+        ) from error
+    if body.count(b'":') + body.count(b'" :') == _count_members(value):
+        return Body(value=value)
+    return Body(value=value, duplicates=tuple(_duplicates(body)))
+
+
+def decode_yaml(body: bytes) -> Any:
+    """Return the value of a YAML body; raises a 400. Times are text, as in JSON."""
+    try:
+        return yaml.load(body, Loader=_TextTimes)
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise bad_request(f"error converting YAML to JSON: {error}") from error
+
+
+def to_yaml(body: bytes) -> bytes:
+    """Return a JSON text as YAML."""
+    return yaml.safe_dump(msgspec.json.decode(body), sort_keys=True).encode()
+
+
+class _TextTimes(yaml.SafeLoader):
+    """The safe loader, but a date stays the text it is, and `y` and `n` are booleans as in YAML 1.1."""
+
+
+_TextTimes.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _reworded(body: bytes, error: Exception) -> str:
+    if not body.strip():
+        return "unexpected end of JSON input"
+    try:
+        json.loads(body)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as worded:
+        position = getattr(worded, "pos", 0)
+        if position < len(body):
+            return f"invalid character '{chr(body[position])}' looking for beginning of value"
+        return "unexpected end of JSON input"
+    return str(error)
+
+
+def _count_members(value: Any) -> int:
+    if isinstance(value, dict):
+        return len(value) + sum(
+            _count_members(item) for item in value.values() if isinstance(item, dict | list)
+        )
+    if isinstance(value, list):
+        return sum(_count_members(item) for item in value if isinstance(item, dict | list))
+    return 0
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of one JSON object, repeated ones included."""
+
+
+def _duplicates(body: bytes) -> list[str]:
+    found: list[str] = []
+    _walk_members(json.loads(body, object_pairs_hook=_Members), "", found)
+    return found
+
+
+def _walk_members(value: Any, path: str, found: list[str]) -> None:
+    if isinstance(value, _Members):
+        seen: set[str] = set()
+        for name, item in value:
+            below = f"{path}.{name}" if path else name
+            if name in seen and below not in found:
+                found.append(below)
+            seen.add(name)
+            _walk_members(item, below, found)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            _walk_members(item, f"{path}[{index}]", found)

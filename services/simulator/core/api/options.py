@@ -1,0 +1,121 @@
+"""Query parameters and option bodies as values; everything malformed is a 400."""
+
+from typing import Any
+
+from services.simulator.core.api.deletion import DeleteOptions
+from services.simulator.core.api.errors import FieldError, bad_request, invalid
+from services.simulator.core.api.messages import Request
+from services.simulator.core.api.negotiation import decode_body
+from services.simulator.core.api.reading import ListOptions
+from services.simulator.core.api.writing import WriteOptions
+
+_VALIDATIONS = ("Ignore", "Warn", "Strict")
+
+
+def list_options(request: Request, *, single: str = "") -> ListOptions:
+    """Return the options of a list or watch; `single` narrows it to one object, as old watch paths do."""
+    integer(request, "timeoutSeconds")
+    fields = request.parameter("fieldSelector")
+    if single:
+        fields = f"metadata.name={single}" + (f",{fields}" if fields else "")
+    sent = request.parameter("sendInitialEvents")
+    return ListOptions(
+        labels=request.parameter("labelSelector"),
+        fields=fields,
+        limit=integer(request, "limit") or 0,
+        continue_=request.parameter("continue"),
+        resource_version=request.parameter("resourceVersion"),
+        resource_version_match=request.parameter("resourceVersionMatch"),
+        send_initial_events=request.flag("sendInitialEvents") if sent else None,
+        bookmarks=request.flag("allowWatchBookmarks"),
+    )
+
+
+def timeout_seconds(request: Request) -> int | None:
+    """Return how long a watch may stay open, None if the client leaves it open."""
+    return integer(request, "timeoutSeconds")
+
+
+def integer(request: Request, name: str) -> int | None:
+    """Return an integer parameter, None if it is absent."""
+    text = request.parameter(name)
+    if not text:
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+
+
+def write_options(request: Request, duplicates: tuple[str, ...] = ()) -> WriteOptions:
+    """Return the options of a create, update or patch."""
+    validation = request.parameter("fieldValidation") or "Warn"
+    if validation not in _VALIDATIONS:
+        raise _invalid(
+            "CreateOptions",
+            _unsupported("fieldValidation", validation, ("", "Ignore", "Strict", "Warn")),
+        )
+    return WriteOptions(
+        dry_run=_dry_run(request.query.get("dryRun", ()), "CreateOptions"),
+        field_validation=validation,
+        duplicates=duplicates,
+        manager=manager(request),
+        force=request.flag("force"),
+    )
+
+
+def manager(request: Request) -> str:
+    """Return the field manager: as named, else the first part of the user agent."""
+    named = request.parameter("fieldManager")
+    return named or request.headers.get("user-agent", "").partition("/")[0] or "unknown"
+
+
+def delete_options(request: Request) -> DeleteOptions:
+    """Return the options of a deletion: those in the body, else those in the query."""
+    body: Any = {}
+    if request.body.strip():
+        body = decode_body(
+            request.headers.get("content-type", ""), request.body, "DeleteOptions"
+        ).value
+    if not isinstance(body, dict):
+        raise bad_request("the body of a deletion is a DeleteOptions object")
+    query_grace = integer(request, "gracePeriodSeconds")
+    preconditions = body.get("preconditions") or {}
+    propagation = body.get("propagationPolicy") or request.parameter("propagationPolicy")
+    orphan = body.get("orphanDependents", request.parameter("orphanDependents") or None)
+    if propagation and propagation not in ("Orphan", "Background", "Foreground"):
+        choices = ("Background", "Foreground", "Orphan", "nil")
+        raise _invalid("DeleteOptions", _unsupported("propagationPolicy", propagation, choices))
+    if orphan is not None and not propagation:
+        propagation = "Orphan" if orphan in (True, "true", "1") else "Background"
+    return DeleteOptions(
+        grace_seconds=body["gracePeriodSeconds"]
+        if body.get("gracePeriodSeconds") is not None
+        else query_grace,
+        uid=preconditions.get("uid") or "",
+        resource_version=preconditions.get("resourceVersion") or "",
+        propagation=propagation,
+        dry_run=_dry_run(
+            tuple(body.get("dryRun") or ()) or request.query.get("dryRun", ()), "DeleteOptions"
+        ),
+    )
+
+
+def _dry_run(values: tuple[str, ...], kind: str) -> bool:
+    for value in values:
+        if value != "All":
+            raise _invalid(kind, _unsupported("dryRun", value, ("All",)))
+    return bool(values)
+
+
+def _unsupported(field: str, value: str, choices: tuple[str, ...]) -> FieldError:
+    listing = ", ".join(f'"{choice}"' for choice in choices)
+    return FieldError(
+        "FieldValueNotSupported",
+        f'Unsupported value: "{value}": supported values: {listing}',
+        field,
+    )
+
+
+def _invalid(kind: str, error: FieldError) -> Exception:
+    return invalid(kind, "meta.k8s.io", "", [error])

@@ -1,0 +1,116 @@
+"""Apply a patch of any type to a stored object and hand the outcome to the store's update path."""
+
+import json
+from enum import StrEnum
+from typing import Any
+
+from services.simulator.core.api import errors
+from services.simulator.core.api.negotiation import Body, decode_json, decode_yaml
+from services.simulator.core.api.patching import merge, operations, strategic
+from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.storage import Version
+from services.simulator.core.api.store import Object, Store
+from services.simulator.core.api.writing import DEFAULTS, WriteOptions, Written
+
+REJECTED = "the server rejected our request due to an error in our request"
+
+
+class PatchType(StrEnum):
+    """The content types of patches."""
+
+    JSON = "application/json-patch+json"
+    MERGE = "application/merge-patch+json"
+    STRATEGIC = "application/strategic-merge-patch+json"
+    APPLY = "application/apply-patch+yaml"
+
+
+def patch(
+    store: Store,
+    resource: str | Resource,
+    name: str,
+    change: Any,
+    *,
+    namespace: str = "",
+    type_: PatchType = PatchType.MERGE,
+    subresource: str = "",
+    options: WriteOptions = DEFAULTS,
+) -> Written:
+    """Patch an object or its status; raises 400, 404, 409, 415, 422."""
+    kind = store.resource(resource)
+    old = store.read(kind, name, namespace)
+    patched = apply_patch(kind, old.object, change, type_)
+    return _replace(store, kind, old, patched, subresource, options)
+
+
+def apply_patch(resource: Resource, current: Object, change: Any, type_: PatchType) -> Any:
+    """Return the object after the patch, not yet decoded."""
+    if type_ is PatchType.JSON:
+        if not isinstance(change, list):
+            raise errors.bad_request("error decoding patch: a JSON patch is a list of operations")
+        try:
+            return operations.apply(current, change)
+        except operations.Failed as failed:
+            raise errors.ApiError(422, "Invalid", REJECTED, {}) from failed
+    if not isinstance(change, dict):
+        raise errors.bad_request("error decoding patch: a patch is an object")
+    if type_ is PatchType.MERGE:
+        return merge.apply(current, change)
+    if resource.custom:
+        raise unsupported_media_type(
+            "the body of the request was in an unknown format - accepted media types include: "
+            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+        )
+    try:
+        return strategic.apply(current, change, resource.type)
+    except strategic.Failed as failed:
+        raise errors.ApiError(
+            failed.code, "BadRequest" if failed.code == 400 else "", str(failed)
+        ) from failed
+
+
+def unsupported_media_type(message: str) -> errors.ApiError:
+    """Return a 415."""
+    return errors.ApiError(415, "UnsupportedMediaType", message)
+
+
+def _replace(
+    store: Store,
+    resource: Resource,
+    old: Version,
+    patched: Any,
+    subresource: str,
+    options: WriteOptions,
+) -> Written:
+    try:
+        decoded = store.decode(resource, patched, options)
+    except errors.ApiError as error:
+        raise _undecodable(patched, error) from error
+    meta = decoded.object["metadata"]
+    current = old.object["metadata"]
+    for field in ("name", "namespace"):
+        if meta.get(field, current.get(field)) != current.get(field):
+            raise errors.bad_request(
+                f"the {field} of the object ({meta[field]}) does not match the {field} on the URL ({current[field]})"
+            )
+    revision = meta.get("resourceVersion", current["resourceVersion"])
+    if revision != current["resourceVersion"]:
+        raise errors.conflict(resource, current["name"])
+    return store.replace(resource, old, decoded, subresource=subresource, options=options)
+
+
+def _undecodable(patched: Any, error: errors.ApiError) -> errors.ApiError:
+    """Return the 422 that quotes the patched object, as Kubernetes does; strict refusals stay as they are."""
+    message = str(error).partition(": ")[2] or str(error)
+    return errors.invalid("", "", "", [_quoted(patched, message)])
+
+
+def _quoted(patched: Any, message: str) -> errors.FieldError:
+    text = json.dumps(patched, ensure_ascii=False, separators=(",", ":"))
+    return errors.wrong("patch", text, message)
+
+
+def read_body(type_: PatchType, body: bytes, kind: str) -> Body:
+    """Return the value of a patch body: YAML for apply, JSON for the others; raises a 400."""
+    if type_ is PatchType.APPLY:
+        return Body(value=decode_yaml(body))
+    return decode_json(body, kind)

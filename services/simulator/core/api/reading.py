@@ -1,0 +1,251 @@
+"""Lists and watches: from query options to states, pages and cursors.
+
+Source: Kubernetes documentation, "API Concepts": resourceVersion semantics, chunking, streaming lists.
+"""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from services.simulator.core.api import selectors
+from services.simulator.core.api.errors import (
+    ApiError,
+    FieldError,
+    bad_request,
+    expired,
+    internal,
+    invalid,
+)
+from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.storage import Storage, Version
+from services.simulator.core.api.watching import Watch, WatchStart
+from services.simulator.core.types import codec
+from services.simulator.core.types.table import structs
+
+GONE = "The resourceVersion for the provided list is too old."
+_EXPIRED_TOKEN = "The provided continue parameter is too old to display a consistent list result."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListOptions:
+    """What a list or watch asks for, as sent."""
+
+    labels: str = ""
+    fields: str = ""
+    limit: int = 0
+    continue_: str = ""
+    resource_version: str = ""
+    resource_version_match: str = ""
+    send_initial_events: bool | None = None
+    bookmarks: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """Part of a list, consistent at one revision."""
+
+    items: Sequence[Version]
+    revision: int
+    continue_: str = ""
+    remaining: int | None = None
+
+
+class TooLargeResourceVersion(ApiError):
+    """A list at a revision that is still to come: the client shall try again."""
+
+    def __init__(self, wanted: int, current: int) -> None:
+        details = {
+            "causes": [
+                {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
+            ]
+        }
+        message = f"Too large resource version: {wanted}, current: {current}"
+        super().__init__(
+            504,
+            "Timeout",
+            f"Timeout: {message}",
+            {**details, "retryAfterSeconds": 1},
+            retry_after=1,
+        )
+
+
+def selection(resource: Resource, options: ListOptions) -> selectors.Predicate | None:
+    """Return the predicate of the selectors; raises a 400."""
+    if not options.labels and not options.fields:
+        return None
+    labels = selectors.parse_labels(options.labels)
+    terms = selectors.parse_fields(options.fields)
+    supported = selectors.supported_fields(resource.qualified, resource.selectable)
+    for term in terms:
+        if term.field not in supported:
+            raise selectors.field_refusal(resource.qualified, term.field, custom=resource.custom)
+    return selectors.predicate(labels, terms)
+
+
+def read_page(storage: Storage, resource: Resource, prefix: str, options: ListOptions) -> Page:
+    """Return the page that a list asks for."""
+    selects = selection(resource, options)
+    if options.continue_:
+        revision, start = _decode_token(options.continue_)
+        if options.resource_version not in ("", "0"):
+            raise bad_request("specifying resource version is not allowed when using continue")
+        states = storage.scan_at(resource.bucket, prefix, revision)
+        if states is None:
+            raise expired(_EXPIRED_TOKEN)
+        states = [version for version in states if version.key >= prefix + start]
+    else:
+        revision = _list_revision(storage, options)
+        found = storage.scan_at(resource.bucket, prefix, revision)
+        if found is None:
+            raise expired(GONE)
+        states = found
+    if selects is not None:
+        states = [version for version in states if selects(version.object)]
+    limit = options.limit
+    if limit <= 0 or len(states) <= limit:
+        return Page(items=states, revision=revision)
+    token = _encode_token(revision, states[limit - 1].key.removeprefix(prefix) + "\0")
+    remaining = len(states) - limit if selects is None else None
+    return Page(items=states[:limit], revision=revision, continue_=token, remaining=remaining)
+
+
+def _list_revision(storage: Storage, options: ListOptions) -> int:
+    """Return the revision to list at; the newest unless an exact one is asked for."""
+    match = options.resource_version_match
+    errors: list[FieldError] = []
+    at = "resourceVersionMatch"
+    if match and not options.resource_version:
+        errors.append(_refused(f"{at} is forbidden unless resourceVersion is provided"))
+    if match == "Exact" and options.resource_version == "0":
+        errors.append(_refused(f'{at} "exact" is forbidden for resourceVersion "0"'))
+    if match and match not in ("Exact", "NotOlderThan"):
+        choices = '"Exact", "NotOlderThan", ""'
+        errors.append(
+            FieldError(
+                "FieldValueNotSupported",
+                f'Unsupported value: "{match}": supported values: {choices}',
+                at,
+            )
+        )
+    if options.send_initial_events is not None:
+        errors.append(
+            FieldError(
+                "FieldValueForbidden",
+                "Forbidden: sendInitialEvents is forbidden for list",
+                "sendInitialEvents",
+            )
+        )
+    if errors:
+        raise _invalid_options(errors)
+    if not options.resource_version:
+        return storage.revision
+    try:
+        wanted = parse_revision(options.resource_version)
+    except ValueError as malformed:
+        raise bad_request(f"invalid resource version: resourceVersion: {malformed}") from malformed
+    if wanted > storage.revision:
+        raise TooLargeResourceVersion(wanted, storage.revision)
+    if match == "Exact" or (not match and options.limit > 0 and wanted > 0):
+        return wanted
+    return storage.revision
+
+
+def parse_revision(text: str) -> int:
+    """Return a resourceVersion as a number; the error is worded as Go words it."""
+    if not text.isascii() or not text.isdecimal():
+        raise ValueError(
+            f'Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+        )
+    return int(text)
+
+
+def _refused(why: str) -> FieldError:
+    return FieldError("FieldValueForbidden", f"Forbidden: {why}", "resourceVersionMatch")
+
+
+def _invalid_options(errors: list[FieldError]) -> ApiError:
+    return invalid("ListOptions", "meta.k8s.io", "", errors)
+
+
+def open_watch(storage: Storage, resource: Resource, prefix: str, options: ListOptions) -> Watch:
+    """Return a watch from where the options say."""
+    _check_watch(options)
+    selects = selection(resource, options)
+    since: int | None = None
+    initial: list[Version] = []
+    bookmark = False
+    if options.resource_version not in ("", "0"):
+        try:
+            since = parse_revision(options.resource_version)
+        except ValueError as malformed:
+            raise internal(f"resourceVersion: {malformed}") from malformed
+    if options.send_initial_events or (since is None and options.send_initial_events is not False):
+        initial = storage.scan(resource.bucket, prefix)
+        if selects is not None:
+            initial = [version for version in initial if selects(version.object)]
+        bookmark = options.bookmarks
+        since = None
+    elif since is None:
+        since = storage.revision
+    start = WatchStart(
+        since=since, prefix=prefix, initial=tuple(initial), bookmark=bookmark, blank=blank(resource)
+    )
+    return Watch(storage.bucket(resource.bucket), start, selects, storage.revision)
+
+
+def _check_watch(options: ListOptions) -> None:
+    errors: list[FieldError] = []
+    match = options.resource_version_match
+    if options.send_initial_events is None:
+        if match:
+            errors.append(
+                _refused(
+                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+                )
+            )
+    elif match != "NotOlderThan":
+        errors.append(
+            _refused("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+        )
+    if match and match != "NotOlderThan":
+        message = f'Unsupported value: "{match}": supported values: "NotOlderThan"'
+        errors.append(FieldError("FieldValueNotSupported", message, "resourceVersionMatch"))
+    if errors:
+        raise _invalid_options(errors)
+
+
+def blank(resource: Resource) -> dict[str, Any]:
+    """Return the object that bookmarks carry: kind, apiVersion and the zero value of the type."""
+    head = {"kind": resource.kind, "apiVersion": resource.group_version}
+    if resource.type in structs():
+        zero = codec.zero(resource.type)
+        return {**head, **{name: value for name, value in zero.items() if name not in head}}
+    return head
+
+
+def _encode_token(revision: int, start: str) -> str:
+    text = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": revision, "start": start})
+    return base64.urlsafe_b64encode(text).decode().rstrip("=")
+
+
+def _decode_token(token: str) -> tuple[int, str]:
+    try:
+        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+    except (binascii.Error, ValueError):
+        raise bad_request(
+            "invalid continue token: continue key is not valid: illegal base64 data"
+        ) from None
+    try:
+        fields = msgspec.json.decode(text, type=dict[str, str | int])
+        revision, start = fields["rv"], fields["start"]
+        assert isinstance(revision, int)
+        assert isinstance(start, str)
+    except (msgspec.DecodeError, KeyError, AssertionError):
+        sign = ascii(chr(text[0])) if text else "'\\x00'"
+        why = f"invalid character {sign} looking for beginning of value"
+        raise bad_request(f"invalid continue token: continue key is not valid: {why}") from None
+    return revision, start

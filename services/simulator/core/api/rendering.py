@@ -1,0 +1,67 @@
+"""Answers as bytes: objects, lists, writes, deletions and refusals in the representation a client accepts."""
+
+from typing import Any
+
+from services.simulator.core.api import deletion, errors, negotiation, tables
+from services.simulator.core.api.messages import Response, encode_version, head_of, to_json
+from services.simulator.core.api.negotiation import Accepted
+from services.simulator.core.api.reading import Page
+from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.writing import Written
+
+
+def failure(error: errors.ApiError) -> Response:
+    """Return the answer that carries a refusal."""
+    headers = {"Retry-After": str(error.retry_after)} if error.retry_after is not None else {}
+    return Response(status=error.code, body=to_json(error.status), headers=headers)
+
+
+def rendered(body: bytes, accept: Accepted) -> Response:
+    """Return a JSON body, as YAML if that was asked for."""
+    if accept.yaml:
+        return Response(body=negotiation.to_yaml(body), content_type="application/yaml")
+    return Response(body=body)
+
+
+def written_response(
+    resource: Resource, written: Written, accept: Accepted = negotiation.PLAIN
+) -> Response:
+    """Return the answer to a write: the object as stored or as it would have been."""
+    if accept.as_kind in ("PartialObjectMetadata", "PartialObjectMetadataList"):
+        body = to_json(tables.metadata_only(written.object, accept.as_version))
+    elif written.version is not None:
+        body = encode_version(resource, written.version)
+    else:
+        body = to_json(written.object)
+    answer = rendered(body, accept)
+    return Response(
+        status=201 if written.created else 200,
+        body=answer.body,
+        content_type=answer.content_type,
+        warnings=written.warnings,
+    )
+
+
+def deleted_response(resource: Resource, deleted: deletion.Deleted) -> Response:
+    """Return the answer to a deletion: the object where it stays or its kind returns it, else a Status."""
+    if not deleted.gone or resource.returns_deleted:
+        return Response(body=to_json(deleted.object), warnings=deleted.warnings)
+    meta = deleted.object["metadata"]
+    details = {**errors.details_of(resource, meta["name"]), "uid": meta["uid"]}
+    return Response(body=to_json(errors.success(details=details)), warnings=deleted.warnings)
+
+
+def encode_page(resource: Resource, page: Page) -> bytes:
+    """Return the JSON of a list, joined from the items' own; items of built-in kinds carry no kind."""
+    metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
+    if page.continue_:
+        metadata["continue"] = page.continue_
+        if page.remaining is not None:
+            metadata["remainingItemCount"] = page.remaining
+    opening = head_of(resource) if resource.custom else b"{"
+    items = b",".join([opening + version.members for version in page.items])
+    head = b'{"kind":"%s","apiVersion":"%s",' % (
+        resource.listing.encode(),
+        resource.group_version.encode(),
+    )
+    return b'%s"metadata":%s,"items":[%s]}' % (head, to_json(metadata), items)

@@ -1,0 +1,247 @@
+"""Label and field selectors of list and watch: parsed once to a predicate over objects.
+
+Refusals are worded as Kubernetes' parser words them, because clients show them to people.
+
+Source: Kubernetes documentation, "Labels and Selectors" and "Field Selectors".
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from services.simulator.core.api.errors import ApiError, bad_request
+
+Predicate = Callable[[dict[str, Any]], bool]
+LabelMatch = Callable[[Mapping[str, str]], bool]
+
+_TOKEN = re.compile(r"\s*(==|!=|[=!,()<>]|[^\s=!,()<>]+)")
+_OPERATORS = "in, notin, =, ==, !=, gt, lt"
+_FIELD = re.compile(r"(?:\\.|[^,\\])+")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One requirement on one label."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Tell whether labels satisfy it."""
+        present = self.key in labels
+        match self.operator:
+            case "in":
+                return present and labels[self.key] in self.values
+            case "notin":
+                return not present or labels[self.key] not in self.values
+            case "exists":
+                return present
+            case "absent":
+                return not present
+            case _:
+                return present and self._compares(labels[self.key])
+
+    def _compares(self, value: str) -> bool:
+        try:
+            left, right = int(value), int(self.values[0])
+        except ValueError:
+            return False
+        return left > right if self.operator == "gt" else left < right
+
+
+class _Parser:
+    """Kubernetes' grammar of label selectors, one token ahead."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = [match.group(1) for match in _TOKEN.finditer(text)]
+        self._at = 0
+
+    def peek(self) -> str:
+        return self._tokens[self._at] if self._at < len(self._tokens) else ""
+
+    def take(self) -> str:
+        token = self.peek()
+        self._at += 1
+        return token
+
+    def requirements(self) -> Iterator[Requirement]:
+        while True:
+            token = self.peek()
+            if not token:
+                return
+            if token != "!" and not _is_word(token):
+                raise bad_request(f"found '{token}', expected: !, identifier, or 'end of string'")
+            yield self._requirement()
+            token = self.take()
+            if not token:
+                return
+            if token != ",":
+                raise bad_request(f"found '{token}', expected: ',' or 'end of string'")
+            token = self.peek()
+            if token != "!" and not _is_word(token):
+                raise bad_request(f"found '{token}', expected: identifier after ','")
+
+    def _requirement(self) -> Requirement:
+        if self.peek() == "!":
+            self.take()
+            return Requirement(self._key(), "absent")
+        key = self._key()
+        token = self.peek()
+        if token in ("", ","):
+            return Requirement(key, "exists")
+        if token not in ("=", "==", "!=", "in", "notin", ">", "<", "gt", "lt"):
+            raise _unparsed(f"found '{token}', expected: {_OPERATORS}")
+        operator = self.take()
+        if operator in ("in", "notin"):
+            return Requirement(key, operator, self._values())
+        value = self.take() if self.peek() not in ("", ",") else ""
+        if operator in (">", "<", "gt", "lt"):
+            return Requirement(key, {">": "gt", "<": "lt"}.get(operator, operator), (value,))
+        return Requirement(key, "notin" if operator == "!=" else "in", (value,))
+
+    def _key(self) -> str:
+        key = self.take()
+        if not _is_word(key):
+            raise _unparsed(f"found '{key}', expected: identifier")
+        return key
+
+    def _values(self) -> tuple[str, ...]:
+        token = self.take()
+        if token != "(":
+            raise _unparsed(f"found '{token}', expected: '('")
+        values: list[str] = []
+        expect_value = True
+        while True:
+            token = self.take()
+            if token == ")":
+                if expect_value:
+                    values.append("")
+                return tuple(values)
+            if token == ",":
+                if expect_value:
+                    values.append("")
+                expect_value = True
+            elif _is_word(token) and expect_value:
+                values.append(token)
+                expect_value = False
+            else:
+                raise _unparsed(f"found '{token}', expected: ',', or ')'")
+
+
+def _is_word(token: str) -> bool:
+    return bool(token) and token not in ("=", "==", "!=", "!", ",", "(", ")", "<", ">")
+
+
+def _unparsed(why: str) -> ApiError:
+    return bad_request(f"unable to parse requirement: {why}")
+
+
+def parse_labels(text: str) -> tuple[Requirement, ...]:
+    """Return the requirements of a `labelSelector` parameter; raises a 400."""
+    return tuple(_Parser(text).requirements())
+
+
+def selects_labels(selector: Mapping[str, Any] | None) -> LabelMatch:
+    """Return the predicate of a `LabelSelector` object; None and malformed ones select nothing, an empty one all."""
+    if selector is None:
+        return lambda labels: False
+    names = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "absent"}
+    requirements = [
+        Requirement(key, "in", (value,)) for key, value in selector.get("matchLabels", {}).items()
+    ]
+    requirements += [
+        Requirement(
+            entry["key"], names.get(entry["operator"], "absent"), tuple(entry.get("values") or ())
+        )
+        for entry in selector.get("matchExpressions") or ()
+    ]
+    return lambda labels: all(requirement.matches(labels) for requirement in requirements)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldTerm:
+    """One term of a field selector."""
+
+    field: str
+    equal: bool
+    value: str
+
+
+def parse_fields(text: str) -> tuple[FieldTerm, ...]:
+    """Return the terms of a `fieldSelector` parameter; raises a 400."""
+    terms = []
+    for part in _FIELD.findall(text):
+        for operator in ("!=", "==", "="):
+            name, found, value = part.partition(operator)
+            if found:
+                terms.append(
+                    FieldTerm(name.strip(), operator != "!=", re.sub(r"\\(.)", r"\1", value))
+                )
+                break
+        else:
+            raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
+    return tuple(terms)
+
+
+_METADATA = ("metadata.name", "metadata.namespace")
+_SUPPORTED: Mapping[str, tuple[str, ...]] = {
+    "pods": (
+        *_METADATA, "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+        "spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName",
+    ),
+    "nodes": ("metadata.name", "spec.unschedulable"),
+    "namespaces": ("metadata.name", "status.phase"),
+    "secrets": (*_METADATA, "type"),
+    "replicasets.apps": (*_METADATA, "status.replicas"),
+    "replicationcontrollers": (*_METADATA, "status.replicas"),
+    "jobs.batch": (*_METADATA, "status.successful"),
+    "resourceslices.resource.k8s.io": (*_METADATA, "spec.nodeName", "spec.driver"),
+    "events": (
+        *_METADATA, "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
+        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
+        "reportingComponent", "source", "type",
+    ),
+}  # fmt: skip
+
+_FIELDS_OF_EVENTS = {"source": ("source", "component")}
+
+
+def supported_fields(qualified: str, extra: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the fields by which a resource may be selected."""
+    return (*_SUPPORTED.get(qualified, _METADATA), *extra)
+
+
+def field_refusal(qualified: str, name: str, *, custom: bool) -> ApiError:
+    """Return the 400 of a field that a resource is not selected by."""
+    if qualified in _SUPPORTED or custom:
+        return bad_request(f"field label not supported: {name}")
+    only = ", ".join(f'"{known}"' for known in _METADATA)
+    return bad_request(f'"{name}" is not a known field selector: only {only}')
+
+
+def field_value(obj: Mapping[str, Any], name: str) -> str:
+    """Return a selectable field as text, empty where it is absent; booleans are false where absent."""
+    value: Any = obj
+    for step in _FIELDS_OF_EVENTS.get(name, name.split(".")):
+        value = value.get(step) if isinstance(value, Mapping) else None
+    if value is None:
+        return "false" if name in ("spec.unschedulable", "spec.hostNetwork") else ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def predicate(labels: tuple[Requirement, ...], fields: tuple[FieldTerm, ...]) -> Predicate | None:
+    """Return the combined predicate, None if everything is selected."""
+    if not labels and not fields:
+        return None
+
+    def selects(obj: dict[str, Any]) -> bool:
+        own = obj["metadata"].get("labels") or {}
+        return all(requirement.matches(own) for requirement in labels) and all(
+            (field_value(obj, term.field) == term.value) is term.equal for term in fields
+        )
+
+    return selects

@@ -1,0 +1,231 @@
+"""The API server: HTTP semantics over the store, without a transport.
+
+`handle` never raises for bad input: whatever a client sends, it answers with the Status that Kubernetes would send.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any
+
+from services.simulator.core.api import (
+    deletion,
+    discovery,
+    errors,
+    negotiation,
+    openapi,
+    routing,
+    subresources,
+    tables,
+)
+from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.messages import (
+    Request,
+    Response,
+    Stream,
+    encode_version,
+    head_of,
+    to_json,
+)
+from services.simulator.core.api.negotiation import Accepted, decode_body
+from services.simulator.core.api.options import (
+    delete_options,
+    list_options,
+    timeout_seconds,
+    write_options,
+)
+from services.simulator.core.api.reading import Page
+from services.simulator.core.api.rendering import (
+    deleted_response, encode_page, failure, rendered, written_response,
+)  # fmt: skip
+from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.routing import Route
+from services.simulator.core.api.storage import Version
+from services.simulator.core.api.store import Object, Sources, Store
+from services.simulator.core.api.watching import WatchEvent
+from services.simulator.core.api.writing import Written
+
+NOT_FOUND_TEXT = b"404 page not found\n"
+
+
+class ApiServer:
+    """One cluster's API: `direct` for callers in the process, `handle` for requests."""
+
+    def __init__(
+        self, clock_now: Callable[[], datetime], ids: Callable[[], str], suffixes: Callable[[], str]
+    ) -> None:
+        self.store = Store(Sources(now=clock_now, uids=ids, suffixes=suffixes))
+        self.direct = DirectApi(self.store)
+
+    def handle(self, request: Request) -> Response:
+        """Answer one request."""
+        try:
+            return self._dispatch(request)
+        except errors.ApiError as error:
+            return failure(error)
+
+    def _dispatch(self, request: Request) -> Response:
+        route = routing.parse(request.path, self.store.resources)
+        if route is None:
+            return self._other(request)
+        if route.watch or (route.name == "" and request.method == "GET" and request.flag("watch")):
+            return self._watch(request, route)
+        if route.subresource:
+            return subresources.handle(self.store, request, route)
+        verb = _VERBS.get((request.method, bool(route.name)))
+        if verb is None or verb not in route.resource.verbs:
+            raise errors.method_not_allowed()
+        return _HANDLERS[verb](self, request, route)
+
+    def _other(self, request: Request) -> Response:
+        answer = discovery.answer(self.store.resources, request) or openapi.answer(
+            self.store.resources, request
+        )
+        if answer is None:
+            return Response(
+                status=404, body=NOT_FOUND_TEXT, content_type="text/plain; charset=utf-8"
+            )
+        return answer
+
+    # Reading
+
+    def _get(self, request: Request, route: Route) -> Response:
+        accept = negotiation.accepted(request.headers.get("accept", ""))
+        version = self.store.read(route.resource, route.name, route.namespace or "")
+        return self._one(request, route.resource, version, accept)
+
+    def _one(
+        self, request: Request, resource: Resource, version: Version, accept: Accepted
+    ) -> Response:
+        if accept.as_kind == "Table":
+            page = Page(items=(version,), revision=version.revision)
+            return Response(
+                body=tables.encode(resource, page, request, accept, self.store.sources.now())
+            )
+        if accept.as_kind:
+            return Response(body=to_json(tables.metadata_only(version.object, accept.as_version)))
+        return rendered(encode_version(resource, version), accept)
+
+    def _list(self, request: Request, route: Route) -> Response:
+        accept = negotiation.accepted(request.headers.get("accept", ""))
+        page = self.store.page(route.resource, route.namespace, list_options(request))
+        return self._page(request, route.resource, page, accept)
+
+    def _page(self, request: Request, resource: Resource, page: Page, accept: Accepted) -> Response:
+        if accept.as_kind == "Table":
+            return Response(
+                body=tables.encode(resource, page, request, accept, self.store.sources.now())
+            )
+        if accept.as_kind:
+            return Response(body=to_json(tables.metadata_list(page, accept.as_version)))
+        return rendered(encode_page(resource, page), accept)
+
+    def _watch(self, request: Request, route: Route) -> Response:
+        accept = negotiation.accepted(request.headers.get("accept", ""))
+        options = list_options(request, single=route.name)
+        watch = self.store.watch(route.resource, route.namespace, options)
+        encode = _event_encoder(route.resource, accept, self.store.sources.now)
+        timeout = timeout_seconds(request)
+        return Response(
+            stream=Stream(watch, encode, timeout_seconds=timeout, bookmarks=options.bookmarks)
+        )
+
+    # Writing
+
+    def _create(self, request: Request, route: Route) -> Response:
+        body = decode_body(
+            request.headers.get("content-type", ""), request.body, route.resource.kind
+        )
+        options = write_options(request, body.duplicates)
+        written = self.store.create(route.resource, body.value, route.namespace or "", options)
+        return _written(request, route.resource, written)
+
+    def _update(self, request: Request, route: Route) -> Response:
+        body = decode_body(
+            request.headers.get("content-type", ""), request.body, route.resource.kind
+        )
+        options = write_options(request, body.duplicates)
+        written = self.store.update(
+            route.resource,
+            body.value,
+            name=route.name,
+            namespace=route.namespace or "",
+            options=options,
+        )
+        return _written(request, route.resource, written)
+
+    def _patch(self, request: Request, route: Route) -> Response:
+        written = subresources.patch(self.store, request, route, "")
+        return _written(request, route.resource, written)
+
+    def _delete(self, request: Request, route: Route) -> Response:
+        options = delete_options(request)
+        deleted = deletion.delete(
+            self.store, route.resource, route.name, route.namespace or "", options
+        )
+        return deleted_response(route.resource, deleted)
+
+    def _delete_collection(self, request: Request, route: Route) -> Response:
+        page = deletion.delete_collection(
+            self.store,
+            route.resource,
+            route.namespace,
+            list_options(request),
+            delete_options(request),
+        )
+        return Response(body=encode_page(route.resource, page))
+
+
+_VERBS: Mapping[tuple[str, bool], str] = MappingProxyType(
+    {
+        ("GET", True): "get",
+        ("GET", False): "list",
+        ("HEAD", True): "get",
+        ("HEAD", False): "list",
+        ("POST", False): "create",
+        ("PUT", True): "update",
+        ("PATCH", True): "patch",
+        ("DELETE", True): "delete",
+        ("DELETE", False): "deletecollection",
+    }
+)
+
+_HANDLERS: Mapping[str, Callable[[ApiServer, Request, Route], Response]] = MappingProxyType(
+    {
+        "get": ApiServer._get,
+        "list": ApiServer._list,
+        "create": ApiServer._create,
+        "update": ApiServer._update,
+        "patch": ApiServer._patch,
+        "delete": ApiServer._delete,
+        "deletecollection": ApiServer._delete_collection,
+    }
+)
+
+
+def _written(request: Request, resource: Resource, written: Written) -> Response:
+    return written_response(
+        resource, written, negotiation.accepted(request.headers.get("accept", ""))
+    )
+
+
+def _event_encoder(
+    resource: Resource, accept: Accepted, now: Callable[[], datetime]
+) -> Callable[[WatchEvent], bytes]:
+    head = head_of(resource)
+
+    def encode(event: WatchEvent) -> bytes:
+        if event.version is not None and not accept.as_kind:
+            return b'{"type":"%s","object":%s%s}\n' % (
+                event.type.encode(),
+                head,
+                event.version.members,
+            )
+        shown: Object = event.object
+        if accept.as_kind == "Table" and event.version is not None:
+            shown = tables.rows_of(resource, event.version, accept, now())
+        elif accept.as_kind and event.type != "ERROR":
+            shown = tables.metadata_only(event.object, accept.as_version)
+        return to_json({"type": event.type, "object": shown}) + b"\n"
+
+    return encode

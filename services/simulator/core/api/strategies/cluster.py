@@ -1,0 +1,195 @@
+"""Nodes, namespaces and the small kinds: what each defaults, sets and refuses."""
+
+import base64
+
+from services.simulator.core.api import names
+from services.simulator.core.api.errors import FieldError, not_supported, required, wrong
+from services.simulator.core.api.strategies import podspec
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def default_node(node: Object) -> None:
+    """Keep podCIDR and podCIDRs in step; allocatable is capacity where nothing is said."""
+    spec, status = node["spec"], node["status"]
+    if "podCIDR" in spec:
+        spec.setdefault("podCIDRs", [spec["podCIDR"]])
+    elif spec.get("podCIDRs"):
+        spec["podCIDR"] = spec["podCIDRs"][0]
+    for side in ("capacity", "allocatable"):
+        if side in status:
+            podspec.round_up(status[side])
+    if status.get("capacity") and not status.get("allocatable"):
+        status["allocatable"] = dict(status["capacity"])
+
+
+def default_namespace(namespace: Object) -> None:
+    """Label a namespace with its name."""
+    if name := namespace["metadata"].get("name"):
+        namespace["metadata"].setdefault("labels", {})[NAME_LABEL] = name
+
+
+def prepare_namespace(namespace: Object, _now: str) -> None:
+    """Start active, held by the finalizer of the namespace controller."""
+    namespace["status"] = {"phase": "Active"}
+    finalizers = namespace["spec"].setdefault("finalizers", [])
+    if "kubernetes" not in finalizers:
+        finalizers.append("kubernetes")
+
+
+def keep_namespace(new: Object, old: Stored) -> None:
+    """Keep finalizers and status; only their subresources change them."""
+    new["spec"] = old["spec"]
+    new["status"] = old["status"]
+
+
+def default_secret(secret: Object) -> None:
+    """Fold stringData into data."""
+    secret.setdefault("type", "Opaque")
+    for key, text in secret.pop("stringData", {}).items():
+        secret.setdefault("data", {})[key] = base64.b64encode(text.encode()).decode()
+
+
+def validate_data(obj: Object) -> list[FieldError]:
+    """Check the keys of a ConfigMap or Secret."""
+    return [
+        wrong(f"{part}[{key}]", key, why)
+        for part in ("data", "binaryData")
+        for key in obj.get(part) or ()
+        for why in names.config_key(key)
+    ]
+
+
+def default_service(service: Object) -> None:
+    """Fill in the defaults of a Service; addresses are not handed out."""
+    spec = service["spec"]
+    spec.setdefault("type", "ClusterIP")
+    spec.setdefault("sessionAffinity", "None")
+    for port in spec.get("ports", ()):
+        port.setdefault("protocol", "TCP")
+        port.setdefault("targetPort", port.get("port", 0))
+    if spec["type"] != "ExternalName":
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if spec["type"] in ("NodePort", "LoadBalancer"):
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+
+
+def default_storage_class(obj: Object) -> None:
+    """Fill in the defaults of a StorageClass."""
+    obj.setdefault("reclaimPolicy", "Delete")
+    obj.setdefault("volumeBindingMode", "Immediate")
+
+
+def validate_storage_class(obj: Object) -> list[FieldError]:
+    """Check a StorageClass."""
+    errors = []
+    if not obj.get("provisioner"):
+        errors.append(required("provisioner"))
+    if obj["reclaimPolicy"] not in ("Delete", "Retain"):
+        errors.append(not_supported("reclaimPolicy", obj["reclaimPolicy"], ("Delete", "Retain")))
+    modes = ("Immediate", "WaitForFirstConsumer")
+    if obj["volumeBindingMode"] not in modes:
+        errors.append(not_supported("volumeBindingMode", obj["volumeBindingMode"], modes))
+    return errors
+
+
+def default_claim(obj: Object) -> None:
+    """Fill in the defaults of a PersistentVolumeClaim."""
+    obj["spec"].setdefault("volumeMode", "Filesystem")
+    obj["status"].setdefault("phase", "Pending")
+
+
+def default_volume(obj: Object) -> None:
+    """Fill in the defaults of a PersistentVolume."""
+    obj["spec"].setdefault("volumeMode", "Filesystem")
+    obj["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
+    obj["status"].setdefault("phase", "Pending")
+
+
+def start_pending(obj: Object, _now: str) -> None:
+    """Start a volume or claim as Pending."""
+    obj["status"] = {"phase": "Pending"}
+
+
+def default_priority_class(obj: Object) -> None:
+    """Fill in the preemption policy."""
+    obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
+
+
+def start_at_one(obj: Object, _now: str) -> None:
+    """Start counting generations."""
+    obj["metadata"]["generation"] = 1
+
+
+def count_changes(new: Object, old: Stored) -> None:
+    """Count every change outside metadata and status."""
+    own = [key for key in {*new, *old} if key not in ("metadata", "status")]
+    if any(new.get(key) != old.get(key) for key in own):
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def default_role_binding(obj: Object) -> None:
+    """Fill in the API group of the role and the subjects."""
+    obj["roleRef"].setdefault("apiGroup", "rbac.authorization.k8s.io")
+    for subject in obj.get("subjects", ()):
+        if subject.get("kind") in ("User", "Group"):
+            subject.setdefault("apiGroup", "rbac.authorization.k8s.io")
+
+
+def default_autoscaler(obj: Object) -> None:
+    """Fill in the defaults of a HorizontalPodAutoscaler."""
+    spec = obj["spec"]
+    spec.setdefault("minReplicas", 1)
+    if not spec.get("metrics"):
+        target = {"type": "Utilization", "averageUtilization": 80}
+        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+
+
+def default_csi_driver(obj: Object) -> None:
+    """Fill in the defaults of a CSIDriver."""
+    spec = obj["spec"]
+    for name in (
+        "attachRequired",
+        "podInfoOnMount",
+        "storageCapacity",
+        "requiresRepublish",
+        "seLinuxMount",
+    ):
+        spec.setdefault(name, name == "attachRequired")
+    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
+    spec.setdefault("volumeLifecycleModes", ["Persistent"])
+
+
+def validate_event(obj: Object) -> list[FieldError]:
+    """Check an event of the new API, which must say when it happened."""
+    return [] if obj.get("eventTime") else [required("eventTime")]
+
+
+NAMESPACE = Strategy(
+    default=default_namespace,
+    prepare_create=prepare_namespace,
+    prepare_update=keep_namespace,
+    check_name=names.label,
+)
+NODE = Strategy(default=default_node, keeps_status=True)
+CONFIG_MAP = Strategy(validate=validate_data)
+SECRET = Strategy(default=default_secret, validate=validate_data)
+SERVICE = Strategy(default=default_service, check_name=names.label_1035)
+STORAGE_CLASS = Strategy(default=default_storage_class, validate=validate_storage_class)
+CLAIM = Strategy(default=default_claim, prepare_create=start_pending)
+VOLUME = Strategy(default=default_volume, prepare_create=start_pending)
+PRIORITY_CLASS = Strategy(
+    default=default_priority_class, prepare_create=start_at_one, prepare_update=count_changes
+)
+COUNTED = Strategy(prepare_create=start_at_one, prepare_update=count_changes)
+ROLE = Strategy(check_name=names.path_segment)
+ROLE_BINDING = Strategy(default=default_role_binding, check_name=names.path_segment)
+AUTOSCALER = Strategy(default=default_autoscaler)
+CSI_DRIVER = Strategy(
+    default=default_csi_driver, prepare_create=start_at_one, prepare_update=count_changes
+)
+EVENT = Strategy(keeps_status=True)
+NEW_EVENT = Strategy(validate=validate_event)

@@ -1,0 +1,82 @@
+"""Pods: defaults, quality of service, what the server sets, what may change."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from services.simulator.core.api.strategies import podspec
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.types import quantity
+
+GATED = {
+    "type": "PodScheduled",
+    "status": "False",
+    "lastProbeTime": None,
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
+
+
+def default(pod: Object) -> None:
+    """Fill in the defaults of a pod."""
+    podspec.default_pod(pod["spec"])
+
+
+def prepare_create(pod: Object, now: str) -> None:
+    """Set generation and the status of a new pod."""
+    pod["metadata"]["generation"] = 1
+    spec = pod["spec"]
+    if spec["terminationGracePeriodSeconds"] < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    status: Object = {"phase": "Pending"}
+    if spec.get("schedulingGates"):
+        status["conditions"] = [{**GATED, "lastTransitionTime": now}]
+    status["qosClass"] = qos_class(spec)
+    pod["status"] = status
+
+
+def prepare_update(pod: Object, old: Stored) -> None:
+    """Keep the status; count changes of the spec."""
+    if pod["spec"] != old["spec"]:
+        pod["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def prepare_status(pod: Object, old: Stored) -> None:
+    """Keep what a status update may not change; the quality of service never changes."""
+    pod["metadata"].pop("ownerReferences", None)
+    if "ownerReferences" in old["metadata"]:
+        pod["metadata"]["ownerReferences"] = old["metadata"]["ownerReferences"]
+    pod["status"].setdefault("qosClass", old["status"].get("qosClass", "BestEffort"))
+
+
+def qos_class(spec: Mapping[str, Any]) -> str:
+    """Return the quality-of-service class: the whole pod's resources if set, else its containers'."""
+    if spec.get("resources"):
+        parts = [spec["resources"]]
+    else:
+        parts = [container["resources"] for container in (spec.get("initContainers") or [])]
+        parts += [container["resources"] for container in spec.get("containers") or []]
+    sides = [(_compute(part.get("requests")), _compute(part.get("limits"))) for part in parts]
+    if not any(requests or limits for requests, limits in sides):
+        return "BestEffort"
+    guaranteed = all(
+        len(limits) == 2 and (not requests or requests == limits) for requests, limits in sides
+    )
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _compute(quantities: Mapping[str, str] | None) -> dict[str, Any]:
+    if not quantities:
+        return {}
+    return {
+        name: quantity.value(quantities[name])
+        for name in ("cpu", "memory")
+        if name in quantities and quantity.value(quantities[name]) > 0
+    }
+
+
+STRATEGY = Strategy(
+    default=default,
+    prepare_create=prepare_create,
+    prepare_update=prepare_update,
+    prepare_status=prepare_status,
+)

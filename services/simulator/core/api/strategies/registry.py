@@ -1,0 +1,49 @@
+"""Which strategy writes which built-in resource."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.strategies import cluster, pods, workloads
+from services.simulator.core.api.strategies.strategy import Strategy
+
+PLAIN = Strategy()
+
+_STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {
+        "pods": pods.STRATEGY,
+        "nodes": cluster.NODE,
+        "namespaces": cluster.NAMESPACE,
+        "configmaps": cluster.CONFIG_MAP,
+        "secrets": cluster.SECRET,
+        "services": cluster.SERVICE,
+        "persistentvolumeclaims": cluster.CLAIM,
+        "persistentvolumes": cluster.VOLUME,
+        "events.events.k8s.io": cluster.NEW_EVENT,
+        "replicationcontrollers": workloads.REPLICA_SET,
+        "deployments.apps": workloads.DEPLOYMENT,
+        "replicasets.apps": workloads.REPLICA_SET,
+        "statefulsets.apps": workloads.STATEFUL_SET,
+        "daemonsets.apps": workloads.DAEMON_SET,
+        "jobs.batch": workloads.JOB,
+        "cronjobs.batch": workloads.CRON_JOB,
+        "poddisruptionbudgets.policy": cluster.COUNTED,
+        "storageclasses.storage.k8s.io": cluster.STORAGE_CLASS,
+        "csidrivers.storage.k8s.io": cluster.CSI_DRIVER,
+        "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS,
+        "endpointslices.discovery.k8s.io": cluster.COUNTED,
+        "deviceclasses.resource.k8s.io": cluster.COUNTED,
+        "resourceslices.resource.k8s.io": cluster.COUNTED,
+        "customresourcedefinitions.apiextensions.k8s.io": cluster.COUNTED,
+        "roles.rbac.authorization.k8s.io": cluster.ROLE,
+        "clusterroles.rbac.authorization.k8s.io": cluster.ROLE,
+        "rolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
+        "clusterrolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
+        "horizontalpodautoscalers.autoscaling": cluster.AUTOSCALER,
+    }
+)
+
+
+def strategy_of(resource: Resource) -> Strategy:
+    """Return the strategy of a built-in resource."""
+    return _STRATEGIES.get(resource.qualified, PLAIN)

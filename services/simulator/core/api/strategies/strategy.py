@@ -1,0 +1,70 @@
+"""What differs between kinds when they are written: defaults, what the server sets itself, validation.
+
+A `Strategy` is a bundle of functions; a kind without one gets the plain bundle. The store calls them in this order:
+default → prepare → validate. They may change the object they are given (it belongs to the request) but never the old
+one.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from services.simulator.core.api import names
+from services.simulator.core.api.errors import FieldError
+from services.simulator.core.api.names import NameCheck
+
+Object = dict[str, Any]
+Stored = Mapping[str, Any]
+
+
+def _nothing(_obj: Object) -> None:
+    return None
+
+
+def _nothing_to_prepare(_obj: Object, _now: str) -> None:
+    return None
+
+
+def _nothing_to_keep(_new: Object, _old: Stored) -> None:
+    return None
+
+
+def _fine(_obj: Object) -> list[FieldError]:
+    return []
+
+
+def _fine_update(_new: Object, _old: Stored) -> list[FieldError]:
+    return []
+
+
+def _no_warnings(_obj: Object) -> list[str]:
+    return []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strategy:
+    """How one kind is written."""
+
+    default: Callable[[Object], None] = _nothing
+    """Fill in what the API documents as defaults; runs on every decoded object."""
+
+    prepare_create: Callable[[Object, str], None] = _nothing_to_prepare
+    """Set what the server alone decides on a new object; gets the present time."""
+
+    prepare_update: Callable[[Object, Stored], None] = _nothing_to_keep
+    prepare_status: Callable[[Object, Stored], None] = _nothing_to_keep
+    validate: Callable[[Object], list[FieldError]] = _fine
+    validate_update: Callable[[Object, Stored], list[FieldError]] = _fine_update
+    """Runs beside `validate`: what may not change."""
+
+    validate_status: Callable[[Object, Stored], list[FieldError]] = _fine_update
+    warnings: Callable[[Object], list[str]] = _no_warnings
+    check_name: NameCheck = names.subdomain
+    keeps_status: bool = False
+    """Whether a status sent at creation is kept, as for nodes."""
+
+    status_keeps_labels: bool = False
+    """Whether a status update leaves labels alone."""
+
+    revalidates: bool = True
+    """Whether `validate` runs on updates too."""

@@ -1,0 +1,160 @@
+"""Workloads: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and their kin."""
+
+from services.simulator.core.api.strategies import podspec
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+
+
+def default_deployment(obj: Object) -> None:
+    """Fill in the defaults of a Deployment."""
+    spec = obj["spec"]
+    spec.setdefault("replicas", 1)
+    spec.setdefault("revisionHistoryLimit", 10)
+    spec.setdefault("progressDeadlineSeconds", 600)
+    strategy = spec["strategy"]
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", "25%")
+        rolling.setdefault("maxSurge", "25%")
+    podspec.default_template(spec["template"])
+
+
+def default_replicas(obj: Object) -> None:
+    """Fill in the defaults of a ReplicaSet or ReplicationController."""
+    obj["spec"].setdefault("replicas", 1)
+    if obj["spec"].get("template"):
+        podspec.default_template(obj["spec"]["template"])
+
+
+def default_stateful_set(obj: Object) -> None:
+    """Fill in the defaults of a StatefulSet."""
+    spec = obj["spec"]
+    spec.setdefault("replicas", 1)
+    spec.setdefault("podManagementPolicy", "OrderedReady")
+    spec.setdefault("revisionHistoryLimit", 10)
+    strategy = spec["updateStrategy"]
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
+    retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
+    retention.setdefault("whenDeleted", "Retain")
+    retention.setdefault("whenScaled", "Retain")
+    for claim in spec.get("volumeClaimTemplates", ()):
+        claim.setdefault("kind", "PersistentVolumeClaim")
+        claim.setdefault("apiVersion", "v1")
+        claim["spec"].setdefault("volumeMode", "Filesystem")
+        claim["status"].setdefault("phase", "Pending")
+    podspec.default_template(spec["template"])
+
+
+def default_daemon_set(obj: Object) -> None:
+    """Fill in the defaults of a DaemonSet."""
+    spec = obj["spec"]
+    spec.setdefault("revisionHistoryLimit", 10)
+    strategy = spec["updateStrategy"]
+    strategy.setdefault("type", "RollingUpdate")
+    if strategy["type"] == "RollingUpdate":
+        rolling = strategy.setdefault("rollingUpdate", {})
+        rolling.setdefault("maxUnavailable", 1)
+        rolling.setdefault("maxSurge", 0)
+    podspec.default_template(spec["template"])
+
+
+def default_job(obj: Object) -> None:
+    """Fill in the defaults of a Job."""
+    _default_job_spec(obj["spec"])
+
+
+def default_cron_job(obj: Object) -> None:
+    """Fill in the defaults of a CronJob."""
+    spec = obj["spec"]
+    spec.setdefault("concurrencyPolicy", "Allow")
+    spec.setdefault("suspend", False)
+    spec.setdefault("successfulJobsHistoryLimit", 3)
+    spec.setdefault("failedJobsHistoryLimit", 1)
+    podspec.default_template(spec["jobTemplate"]["spec"]["template"])
+
+
+def _default_job_spec(spec: Object) -> None:
+    if "completions" not in spec and "parallelism" not in spec:
+        spec["completions"] = spec["parallelism"] = 1
+    spec.setdefault("parallelism", 1)
+    spec.setdefault("backoffLimit", 2147483647 if "backoffLimitPerIndex" in spec else 6)
+    spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("suspend", False)
+    spec.setdefault(
+        "podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
+    )
+    podspec.default_template(spec["template"])
+
+
+def _start_at_one(obj: Object, _now: str) -> None:
+    obj["metadata"]["generation"] = 1
+
+
+def _count_changes(new: Object, old: Stored) -> None:
+    if new["spec"] != old["spec"]:
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
+def prepare_daemon_set(obj: Object, _now: str) -> None:
+    """Note the generation of the template, as the old API did and the server still does."""
+    obj["metadata"]["generation"] = 1
+    obj["metadata"].setdefault("annotations", {})[_TEMPLATE_GENERATION] = "1"
+
+
+def update_daemon_set(new: Object, old: Stored) -> None:
+    """Count changes of the spec and, in an annotation, of the template."""
+    _count_changes(new, old)
+    generation = int(old["metadata"].get("annotations", {}).get(_TEMPLATE_GENERATION, "0"))
+    if new["spec"]["template"] != old["spec"]["template"]:
+        generation += 1
+    new["metadata"]["annotations"] = {
+        **new["metadata"].get("annotations", {}),
+        _TEMPLATE_GENERATION: str(generation),
+    }
+
+
+def prepare_job(obj: Object, _now: str) -> None:
+    """Give a Job the selector and labels by which it finds its own pods, unless it brings its own."""
+    obj["metadata"]["generation"] = 1
+    spec = obj["spec"]
+    template = spec["template"]["metadata"]
+    if not spec.get("manualSelector"):
+        uid, name = obj["metadata"]["uid"], obj["metadata"]["name"]
+        own = {"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name}
+        labels = template.setdefault("labels", {})
+        labels.update({**own, "controller-uid": uid, "job-name": name})
+        spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    inherit_labels(obj)
+
+
+def inherit_labels(obj: Object) -> None:
+    """Let an object without labels take those of its template, as Jobs and ReplicationControllers do."""
+    labels = obj["spec"]["template"]["metadata"].get("labels")
+    if labels and not obj["metadata"].get("labels"):
+        obj["metadata"]["labels"] = dict(labels)
+
+
+COUNTED = Strategy(prepare_create=_start_at_one, prepare_update=_count_changes)
+DEPLOYMENT = Strategy(
+    default=default_deployment,
+    prepare_create=_start_at_one,
+    prepare_update=_count_changes,
+    status_keeps_labels=True,
+)
+REPLICA_SET = Strategy(
+    default=default_replicas, prepare_create=_start_at_one, prepare_update=_count_changes
+)
+STATEFUL_SET = Strategy(
+    default=default_stateful_set, prepare_create=_start_at_one, prepare_update=_count_changes
+)
+DAEMON_SET = Strategy(
+    default=default_daemon_set, prepare_create=prepare_daemon_set, prepare_update=update_daemon_set
+)
+JOB = Strategy(default=default_job, prepare_create=prepare_job, prepare_update=_count_changes)
+CRON_JOB = Strategy(
+    default=default_cron_job, prepare_create=_start_at_one, prepare_update=_count_changes
+)

@@ -1,0 +1,146 @@
+"""Requests to subresources, by name: one handler each."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from services.simulator.core.api import errors, negotiation, pods, scale
+from services.simulator.core.api.messages import Request, Response, encode_version, to_json
+from services.simulator.core.api.negotiation import decode_body, decode_json
+from services.simulator.core.api.options import write_options
+from services.simulator.core.api.patching import engine
+from services.simulator.core.api.patching.engine import PatchType
+from services.simulator.core.api.rendering import written_response
+from services.simulator.core.api.routing import Route
+from services.simulator.core.api.store import Store
+from services.simulator.core.api.writing import Written
+
+LOG = b"This is a simulated container: it has no output. Source: Joiner's simulator.\n"
+
+
+def handle(store: Store, request: Request, route: Route) -> Response:
+    """Answer a request to a subresource; raises 404, 405."""
+    handler = _HANDLERS.get(route.subresource)
+    if handler is None or route.subresource not in route.resource.subresources:
+        raise errors.no_such_resource()
+    return handler(store, request, route)
+
+
+def patch(store: Store, request: Request, route: Route, subresource: str) -> Written:
+    """Carry out the patch in a request."""
+    type_ = patch_type(request)
+    body = engine.read_body(type_, request.body, route.resource.kind)
+    return engine.patch(
+        store,
+        route.resource,
+        route.name,
+        body.value,
+        namespace=route.namespace or "",
+        type_=type_,
+        subresource=subresource,
+        options=write_options(request, body.duplicates),
+    )
+
+
+def patch_type(request: Request) -> PatchType:
+    """Return the type of a patch; raises a 415."""
+    media_type = request.headers.get("content-type", "").partition(";")[0].strip()
+    try:
+        return PatchType(media_type)
+    except ValueError:
+        raise errors.ApiError(
+            415, "UnsupportedMediaType", "415: Unsupported Media Type", {}
+        ) from None
+
+
+def _status(store: Store, request: Request, route: Route) -> Response:
+    resource, namespace = route.resource, route.namespace or ""
+    if request.method == "GET":
+        return Response(body=encode_version(resource, store.read(resource, route.name, namespace)))
+    if request.method == "PUT":
+        body = decode_body(request.headers.get("content-type", ""), request.body, resource.kind)
+        options = write_options(request, body.duplicates)
+        written = store.update(
+            resource,
+            body.value,
+            name=route.name,
+            namespace=namespace,
+            subresource="status",
+            options=options,
+        )
+    elif request.method == "PATCH":
+        written = patch(store, request, route, "status")
+    else:
+        raise errors.method_not_allowed()
+    return written_response(
+        resource, written, negotiation.accepted(request.headers.get("accept", ""))
+    )
+
+
+def _scale(store: Store, request: Request, route: Route) -> Response:
+    resource, namespace = route.resource, route.namespace or ""
+    if request.method == "GET":
+        return Response(body=to_json(scale.read(store, resource, route.name, namespace)))
+    options = write_options(request)
+    if request.method == "PUT":
+        body = decode_body(request.headers.get("content-type", ""), request.body, "Scale").value
+        answer = scale.update(store, resource, route.name, namespace, body, options)
+    elif request.method == "PATCH":
+        type_ = patch_type(request)
+        change = engine.read_body(type_, request.body, "Scale").value
+        answer = scale.patch(store, resource, route.name, namespace, change, type_, options)
+    else:
+        raise errors.method_not_allowed()
+    return Response(body=to_json(answer))
+
+
+def _binding(store: Store, request: Request, route: Route) -> Response:
+    if request.method != "POST":
+        raise errors.method_not_allowed()
+    body = decode_json(request.body, "Binding").value
+    pods.bind(
+        store, route.name, route.namespace or "", body, dry_run=write_options(request).dry_run
+    )
+    return Response(status=201, body=to_json(errors.success(201)))
+
+
+def _eviction(store: Store, request: Request, route: Route) -> Response:
+    if request.method != "POST":
+        raise errors.method_not_allowed()
+    body = decode_json(request.body, "Eviction").value
+    pods.evict(
+        store, route.name, route.namespace or "", body, dry_run=write_options(request).dry_run
+    )
+    return Response(status=201, body=to_json(errors.success(201)))
+
+
+def _finalize(store: Store, request: Request, route: Route) -> Response:
+    if request.method != "PUT":
+        raise errors.method_not_allowed()
+    body = decode_json(request.body, "Namespace").value
+    written = store.update(
+        route.resource,
+        body,
+        name=route.name,
+        subresource="finalize",
+        options=write_options(request),
+    )
+    return written_response(route.resource, written)
+
+
+def _log(store: Store, request: Request, route: Route) -> Response:
+    if request.method != "GET":
+        raise errors.method_not_allowed()
+    store.read(route.resource, route.name, route.namespace or "")
+    return Response(body=LOG, content_type="text/plain")
+
+
+_HANDLERS: Mapping[str, Callable[[Store, Request, Route], Response]] = MappingProxyType(
+    {
+        "status": _status,
+        "scale": _scale,
+        "binding": _binding,
+        "eviction": _eviction,
+        "finalize": _finalize,
+        "log": _log,
+    }
+)

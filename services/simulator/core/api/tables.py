@@ -1,0 +1,99 @@
+"""Other representations of objects: tables and metadata alone.
+
+Source: Kubernetes documentation, "API Concepts", "Receiving resources as Tables".
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from services.simulator.core.api import columns
+from services.simulator.core.api.errors import bad_request
+from services.simulator.core.api.messages import Request, to_json
+from services.simulator.core.api.negotiation import Accepted
+from services.simulator.core.api.reading import Page
+from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.storage import Object, Version
+
+_INCLUDES = ("", "Metadata", "Object", "None")
+
+
+def encode(
+    resource: Resource, page: Page, request: Request, accept: Accepted, now: datetime
+) -> bytes:
+    """Return a page as a Table in JSON."""
+    include = request.parameter("includeObject")
+    if include not in _INCLUDES:
+        why = f"Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
+        raise bad_request(f"Unable to convert to Table as requested: includeObject: {why}")
+    metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
+    if page.continue_:
+        metadata["continue"] = page.continue_
+        if page.remaining is not None:
+            metadata["remainingItemCount"] = page.remaining
+    return to_json(_table(resource, page.items, metadata, accept, include, now))
+
+
+def rows_of(resource: Resource, version: Version, accept: Accepted, now: datetime) -> Object:
+    """Return the Table of one object, as a watch sends it."""
+    return _table(resource, (version,), {}, accept, "", now)
+
+
+def _table(
+    resource: Resource,
+    versions: Sequence[Version],
+    metadata: dict[str, Any],
+    accept: Accepted,
+    include: str,
+    now: datetime,
+) -> Object:
+    shown = columns_of(resource)
+    rows = [
+        {
+            "cells": [column.cell(version.object, now) for column in shown],
+            "object": _included(version.object, include, accept.as_version),
+        }
+        for version in versions
+    ]
+    return {
+        "kind": "Table",
+        "apiVersion": f"meta.k8s.io/{accept.as_version}",
+        "metadata": metadata,
+        "columnDefinitions": [column.definition() for column in shown],
+        "rows": rows,
+    }
+
+
+def columns_of(resource: Resource) -> tuple[columns.Column, ...]:
+    """Return the columns of a resource: its own if it is custom, else those of the table."""
+    if resource.columns:
+        return (columns.NAME, *resource.columns)
+    return columns.COLUMNS.get(resource.qualified, columns.PLAIN)
+
+
+def _included(obj: Object, include: str, version: str) -> Object | None:
+    if include == "None":
+        return None
+    return obj if include == "Object" else metadata_only(obj, version)
+
+
+def metadata_only(obj: Object, version: str) -> Object:
+    """Return the PartialObjectMetadata of an object."""
+    return {
+        "kind": "PartialObjectMetadata",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": obj["metadata"],
+    }
+
+
+def metadata_list(page: Page, version: str) -> Object:
+    """Return the PartialObjectMetadataList of a page."""
+    metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
+    if page.continue_:
+        metadata["continue"] = page.continue_
+    return {
+        "kind": "PartialObjectMetadataList",
+        "apiVersion": f"meta.k8s.io/{version}",
+        "metadata": metadata,
+        "items": [metadata_only(item.object, version) for item in page.items],
+    }

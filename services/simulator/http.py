@@ -1,0 +1,113 @@
+"""The HTTP edge of the API server: aiohttp in, aiohttp out, watches as chunked lines of JSON.
+
+It is apart because the API server knows neither sockets nor an event loop. Everything that waits goes through the
+runtime's clock.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+
+from aiohttp import web
+from multidict import CIMultiDict
+
+from libs.runtime.clock import Clock
+from services.simulator.core.api.messages import Request, Response, Stream
+from services.simulator.core.api.server import ApiServer
+
+BODY_LIMIT = 3 * 1024 * 1024
+"""Bytes of a request body; Kubernetes' own limit."""
+
+_BOOKMARK_EVERY = timedelta(seconds=60)
+_DEFAULT_TIMEOUT_SECONDS = 1800
+_CLOSED = (ConnectionResetError, asyncio.CancelledError)
+
+
+def application(server: ApiServer, clock: Clock) -> web.Application:
+    """Return the web application that serves `server`."""
+
+    async def handle(incoming: web.Request) -> web.StreamResponse:
+        answer = server.handle(await _read(incoming))
+        if answer.stream is not None:
+            return await _stream(incoming, answer.stream, server, clock)
+        return web.Response(status=answer.status, body=answer.body, headers=_headers(answer))
+
+    app = web.Application(client_max_size=BODY_LIMIT)
+    app.router.add_route("*", "/{path:.*}", handle)
+    return app
+
+
+async def _read(incoming: web.Request) -> Request:
+    query: dict[str, tuple[str, ...]] = {}
+    for name in incoming.query:
+        query[name] = tuple(incoming.query.getall(name))
+    return Request(
+        method=incoming.method,
+        path=incoming.raw_path.partition("?")[0],
+        query=query,
+        headers={name.lower(): value for name, value in incoming.headers.items()},
+        body=await incoming.read() if incoming.can_read_body else b"",
+    )
+
+
+def _headers(answer: Response) -> Mapping[str, str]:
+    headers = CIMultiDict(answer.headers)
+    headers["Content-Type"] = answer.content_type
+    for warning in answer.warnings:
+        headers.add("Warning", warning_header(warning))
+    return headers
+
+
+def warning_header(text: str) -> str:
+    """Return a warning as a header value (RFC 7234, 5.5)."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'299 - "{escaped}"'
+
+
+async def _stream(
+    incoming: web.Request, stream: Stream, server: ApiServer, clock: Clock
+) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "application/json"})
+    news = asyncio.Event()
+    stream.on_news(news.set)
+    try:
+        await response.prepare(incoming)
+        timeout = (
+            stream.timeout_seconds
+            if stream.timeout_seconds is not None
+            else _DEFAULT_TIMEOUT_SECONDS
+        )
+        ending = asyncio.ensure_future(clock.sleep(timedelta(seconds=timeout)))
+        try:
+            await _pump(response, stream, news, ending, server, clock)
+        finally:
+            ending.cancel()
+    except ConnectionResetError:
+        pass
+    finally:
+        stream.close()
+    return response
+
+
+async def _pump(
+    response: web.StreamResponse,
+    stream: Stream,
+    news: asyncio.Event,
+    ending: "asyncio.Future[None]",
+    server: ApiServer,
+    clock: Clock,
+) -> None:
+    while True:
+        news.clear()
+        chunk = stream.poll()
+        if chunk:
+            await response.write(chunk)
+        if stream.closed or ending.done():
+            return
+        arrived = asyncio.ensure_future(news.wait())
+        tick = asyncio.ensure_future(clock.sleep(_BOOKMARK_EVERY))
+        done, _ = await asyncio.wait({arrived, tick, ending}, return_when=asyncio.FIRST_COMPLETED)
+        arrived.cancel()
+        tick.cancel()
+        if tick in done and stream.bookmarks and not news.is_set():
+            await response.write(stream.bookmark(server.store.storage.revision))

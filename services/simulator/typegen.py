@@ -1,0 +1,188 @@
+"""Make `core/types/builtin.json`, the field table of Kubernetes' built-in types, from its Go modules.
+
+    go mod download k8s.io/api@v0.36.2 k8s.io/apimachinery@v0.36.2 k8s.io/apiextensions-apiserver@v0.36.2
+    python -m services.simulator.typegen "$(go env GOMODCACHE)/k8s.io" v0.36.2
+
+Only facts are taken: names, types, JSON tags, merge keys and list markers of exported structs. It is apart because
+nothing runs it at run time; the table is committed. One line of the table is one struct, one entry one field (the
+empty name says that the struct itself is atomic for server-side apply):
+
+    "core/v1.Container": {"name": "string", "ports": "[]core/v1.ContainerPort omitempty merge=containerPort list=map:containerPort,protocol"}
+"""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PACKAGES = {
+    "meta/v1": "apimachinery@{}/pkg/apis/meta/v1",
+    "core/v1": "api@{}/core/v1",
+    "apps/v1": "api@{}/apps/v1",
+    "batch/v1": "api@{}/batch/v1",
+    "policy/v1": "api@{}/policy/v1",
+    "storage/v1": "api@{}/storage/v1",
+    "coordination/v1": "api@{}/coordination/v1",
+    "events/v1": "api@{}/events/v1",
+    "scheduling/v1": "api@{}/scheduling/v1",
+    "node/v1": "api@{}/node/v1",
+    "rbac/v1": "api@{}/rbac/v1",
+    "resource/v1": "api@{}/resource/v1",
+    "autoscaling/v1": "api@{}/autoscaling/v1",
+    "autoscaling/v2": "api@{}/autoscaling/v2",
+    "discovery/v1": "api@{}/discovery/v1",
+    "authorization/v1": "api@{}/authorization/v1",
+    "authentication/v1": "api@{}/authentication/v1",
+    "apiextensions/v1": "apiextensions-apiserver@{}/pkg/apis/apiextensions/v1",
+}
+"""Our name of a package → where its Go files are."""
+
+PRIMITIVES = {
+    "string": "string", "bool": "bool", "int32": "int32", "int64": "int64", "int": "int64",
+    "float64": "float64", "[]byte": "bytes", "uint32": "int64", "interface{}": "any",
+    "meta/v1.Time": "time", "meta/v1.MicroTime": "microtime", "meta/v1.Duration": "duration",
+    "meta/v1.FieldsV1": "any", "apiextensions/v1.JSON": "any",
+    "apiextensions/v1.JSONSchemaPropsOrArray": "any", "apiextensions/v1.JSONSchemaPropsOrBool": "any",
+    "apiextensions/v1.JSONSchemaPropsOrStringArray": "any",
+    "resource.Quantity": "quantity", "intstr.IntOrString": "intstr",
+    "runtime.RawExtension": "any", "runtime.Object": "any", "types.UID": "string",
+    "types.NodeName": "string", "types.NamespacedName": "string",
+}  # fmt: skip
+
+_STRUCT = re.compile(r"^type (\w+) struct \{")
+_ALIAS = re.compile(r"^type (\w+) (=\s*)?([\w.\[\]*]+)\s*(?://.*)?$")
+_FIELD = re.compile(r"^\t(?:(\w+)\s+)?([\w.\[\]*{}]+)\s+`([^`]*)`")
+_IMPORT = re.compile(
+    r'^\t(?:(\w+) )?"k8s\.io/(?:api|apimachinery/pkg/apis|apimachinery/pkg)/([\w/]+)"'
+)
+
+
+@dataclass
+class Package:
+    """What the Go files of one package declare, names unresolved."""
+
+    structs: dict[str, list[tuple[str | None, str, str, list[str]]]] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    atomic: set[str] = field(default_factory=set)
+    imports: dict[str, str] = field(default_factory=dict)
+
+
+def read_package(folder: Path) -> Package:
+    """Collect structs, named types and imports from the hand-written files of one package."""
+    package = Package()
+    for path in sorted(folder.glob("*.go")):
+        if not path.name.endswith("_test.go") and "generated" not in path.name:
+            _read_file(path.read_text().splitlines(), package)
+    return package
+
+
+def _read_file(lines: list[str], package: Package) -> None:
+    struct: str | None = None
+    markers: list[str] = []
+    for line in lines:
+        if found := _STRUCT.match(line):
+            struct = found.group(1)
+            package.structs[struct] = []
+            if "structType=atomic" in markers:
+                package.atomic.add(struct)
+            markers = []
+        elif line.startswith("}"):
+            struct = None
+        elif line.strip().startswith("// +"):
+            markers.append(line.strip()[4:])
+        elif struct is None:
+            if found := _ALIAS.match(line):
+                package.aliases[found.group(1)] = found.group(3)
+            elif (found := _IMPORT.match(line)) is not None:
+                name = found.group(1) or found.group(2).rsplit("/", 1)[-1]
+                package.imports[name] = found.group(2)
+        elif found := _FIELD.match(line):
+            package.structs[struct].append(
+                (found.group(1), found.group(2), found.group(3), markers)
+            )
+            markers = []
+
+
+def generate(packages: dict[str, Package]) -> dict[str, dict[str, str]]:
+    """Return the field table of every struct of `packages`."""
+    table = {}
+    for home, package in packages.items():
+        for struct in package.structs:
+            fields = dict(_fields(packages, home, struct))
+            if struct in package.atomic:
+                fields[""] = "atomic"
+            if fields:
+                table[f"{home}.{struct}"] = fields
+    return table
+
+
+def _fields(packages: dict[str, Package], home: str, struct: str) -> Iterator[tuple[str, str]]:
+    for _name, go_type, tag, markers in packages[home].structs[struct]:
+        tags = dict(re.findall(r'(\w+):"([^"]*)"', tag))
+        name, *options = tags.get("json", "-").split(",")
+        if name == "-":
+            continue
+        if "inline" in options or not name:
+            inner_home, inner = _locate(packages, home, go_type)
+            yield from _fields(packages, inner_home, inner)
+            continue
+        words = [_resolve(packages, home, go_type), *options, *_merging(tags), *_listing(markers)]
+        yield name, " ".join(words)
+
+
+def _merging(tags: dict[str, str]) -> Iterator[str]:
+    strategies = tags.get("patchStrategy", "").split(",")
+    if "merge" in strategies:
+        yield f"merge={tags.get('patchMergeKey', '')}"
+    if "retainKeys" in strategies:
+        yield "retainKeys"
+
+
+def _listing(markers: list[str]) -> Iterator[str]:
+    keys = [marker.split("=", 1)[1] for marker in markers if marker.startswith("listMapKey=")]
+    for marker in markers:
+        if marker.startswith("listType="):
+            yield f"list={marker.split('=', 1)[1]}" + (f":{','.join(keys)}" if keys else "")
+        if marker in ("structType=atomic", "mapType=atomic"):
+            yield "atomic"
+
+
+def _locate(packages: dict[str, Package], home: str, go_type: str) -> tuple[str, str]:
+    qualifier, _, name = go_type.lstrip("*").rpartition(".")
+    return (packages[home].imports.get(qualifier, qualifier) if qualifier else home), name
+
+
+def _resolve(packages: dict[str, Package], home: str, go_type: str) -> str:
+    if go_type in PRIMITIVES:
+        return PRIMITIVES[go_type]
+    if go_type.startswith("*"):
+        return "*" + _resolve(packages, home, go_type[1:])
+    if go_type.startswith("[]"):
+        return "[]" + _resolve(packages, home, go_type[2:])
+    if go_type.startswith("map["):
+        return "map:" + _resolve(packages, home, go_type[go_type.index("]") + 1 :])
+    owner, name = _locate(packages, home, go_type)
+    qualified = f"{owner.removeprefix('util/').removeprefix('api/')}.{name}"
+    if qualified in PRIMITIVES:
+        return PRIMITIVES[qualified]
+    if owner in packages and name in packages[owner].aliases:
+        return _resolve(packages, owner, packages[owner].aliases[name])
+    return qualified
+
+
+def main(modules: str, version: str) -> None:
+    """Write the table beside `core/types`."""
+    packages = {
+        name: read_package(Path(modules) / folder.format(version))
+        for name, folder in PACKAGES.items()
+    }
+    table = generate(packages)
+    lines = (f"{json.dumps(name)}: {json.dumps(table[name])}" for name in sorted(table))
+    target = Path(__file__).parent / "core" / "types" / "builtin.json"
+    target.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
