@@ -6,7 +6,6 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any
 
 from services.simulator.core.api import (
     deletion,
@@ -18,6 +17,7 @@ from services.simulator.core.api import (
     subresources,
     tables,
 )
+from services.simulator.core.api.admission import NO_PLUGINS
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.messages import (
     Request,
@@ -52,17 +52,31 @@ class ApiServer:
     """One cluster's API: `direct` for callers in the process, `handle` for requests."""
 
     def __init__(
-        self, clock_now: Callable[[], datetime], ids: Callable[[], str], suffixes: Callable[[], str]
+        self,
+        clock_now: Callable[[], datetime],
+        ids: Callable[[], str],
+        suffixes: Callable[[], str],
+        *,
+        plugins: frozenset[str] = NO_PLUGINS,
+        token: str = "",
     ) -> None:
-        self.store = Store(Sources(now=clock_now, uids=ids, suffixes=suffixes))
+        sources = Sources(now=clock_now, uids=ids, suffixes=suffixes)
+        self.store = Store(sources, plugins=plugins)
         self.direct = DirectApi(self.store)
+        self._token = token
 
     def handle(self, request: Request) -> Response:
         """Answer one request."""
         try:
+            self._authenticate(request)
             return self._dispatch(request)
         except errors.ApiError as error:
             return failure(error)
+
+    def _authenticate(self, request: Request) -> None:
+        """Raise the 401 of a wrong bearer token, if the server has one."""
+        if self._token and request.headers.get("authorization") != f"Bearer {self._token}":
+            raise errors.ApiError(401, "Unauthorized", "Unauthorized")
 
     def _dispatch(self, request: Request) -> Response:
         route = routing.parse(request.path, self.store.resources)

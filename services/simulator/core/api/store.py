@@ -38,8 +38,11 @@ class Sources:
 class Store:
     """All objects of one cluster."""
 
-    def __init__(self, sources: Sources, *, history: int = 16384) -> None:
+    def __init__(
+        self, sources: Sources, *, history: int = 16384, plugins: frozenset[str] = frozenset()
+    ) -> None:
         self.sources = sources
+        self.plugins = plugins
         self.storage = Storage(history=history)
         self.resources = Catalogue(BUILTIN)
         self._boot()

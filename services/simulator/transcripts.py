@@ -1,0 +1,213 @@
+"""Replay recorded conversations with a real API server against the simulator, and say what differs.
+
+The format is that of `apiserver_transcripts.jsonl`: sequences of requests and watches with the
+answers of a kube-apiserver. Each sequence gets a cluster of its own, with the admission plug-ins
+and controllers that it says it needs.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import quote
+from uuid import UUID
+
+from services.simulator.core.api.admission import ALL_PLUGINS, NO_PLUGINS
+from services.simulator.core.api.messages import Request, Response, Stream
+from services.simulator.core.api.server import ApiServer
+from services.simulator.http import warning_header
+from services.simulator.matching import Bindings, filtered
+
+Step = dict[str, Any]
+Controllers = Callable[[ApiServer], None]
+"""Lets every controller do what there is to do now."""
+
+_ROUNDS = 25
+"""How often controllers run before a condition that is waited for is given up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """The outcome of one sequence."""
+
+    id: str
+    differences: tuple[str, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Tell whether the simulator answered as recorded."""
+        return not self.differences
+
+
+def replay(
+    lines: Iterable[str | bytes], controllers: Controllers = lambda server: None
+) -> Iterator[Result]:
+    """Play each line against a cluster of its own."""
+    for line in lines:
+        sequence = json.loads(line)
+        differences = _Player(sequence, controllers).play()
+        yield Result(id=sequence["id"], differences=tuple(differences))
+
+
+class _Player:
+    """One sequence against one cluster."""
+
+    def __init__(self, sequence: dict[str, Any], controllers: Controllers) -> None:
+        self._steps: list[Step] = sequence["steps"]
+        self._bindings = Bindings(compare_managed_fields=bool(sequence.get("managedFields")))
+        self._controllers = controllers if "controllers" in sequence["needs"] else None
+        self._now = datetime(2030, 1, 1, tzinfo=UTC)
+        self._made = 0
+        self._token = "right" if "auth" in sequence["needs"] else ""
+        self._server = ApiServer(
+            lambda: self._now,
+            self._next_uid,
+            self._next_suffix,
+            plugins=ALL_PLUGINS if "admission" in sequence["needs"] else NO_PLUGINS,
+            token=self._token,
+        )
+        self._watches: dict[str, Stream] = {}
+
+    def play(self) -> list[str]:
+        """Return the differences of the first step that has any."""
+        for number, step in enumerate(self._steps):
+            found = self._step(step)
+            if found:
+                return [f"step {number}: {difference}" for difference in found]
+        return []
+
+    def _next_uid(self) -> str:
+        self._made += 1
+        return str(UUID(int=self._made))
+
+    def _next_suffix(self) -> str:
+        self._made += 1
+        return f"{self._made:05d}"
+
+    def _step(self, step: Step) -> list[str]:
+        if "control" in step:
+            return self._control(step["control"])
+        if "watch" in step:
+            return self._watch(step)
+        if "watchOpen" in step:
+            answer = self._open(step["watchOpen"])
+            if answer.stream is None:
+                return [f"watch refused: {answer.status}"]
+            self._watches[step["watchOpen"]["name"]] = answer.stream
+            return []
+        if "watchRead" in step:
+            return self._events(self._watches[step["watchRead"]["name"]], step["expect"])
+        return self._request(step)
+
+    def _control(self, control: str) -> list[str]:
+        verb, _, amount = control.partition(" ")
+        if verb == "compact":
+            self._server.store.storage.compact()
+        elif verb == "forget":
+            self._server.store.storage.forget()
+        else:
+            self._now += timedelta(seconds=float(amount or 0))
+            self._run_controllers()
+        return []
+
+    def _run_controllers(self) -> None:
+        if self._controllers is not None:
+            self._controllers(self._server)
+
+    def _request(self, step: Step) -> list[str]:
+        for _round in range(_ROUNDS if "until" in step else 1):
+            answer = self._send(step)
+            if "until" not in step or _holds(step["until"], answer):
+                break
+            self._run_controllers()
+            self._now += timedelta(seconds=1)
+        expected = step["expect"]
+        differences = []
+        if answer.status != expected["status"]:
+            differences.append(f"status {answer.status}, recorded {expected['status']}")
+        differences += self._compare_headers(expected.get("headers", {}), answer)
+        if expected.get("body") is not None:
+            body = _body(answer)
+            if "filter" in step and isinstance(body, dict):
+                body = filtered(body, step["filter"])
+            differences += self._bindings.compare(expected["body"], body, "")
+        return differences
+
+    def _compare_headers(self, expected: dict[str, Any], answer: Response) -> list[str]:
+        found: dict[str, Any] = dict(answer.headers)
+        if answer.warnings:
+            found["Warning"] = [warning_header(text) for text in answer.warnings]
+        if "Content-Type" in expected:
+            found["Content-Type"] = answer.content_type
+        return self._bindings.compare(expected, found, "headers")
+
+    def _send(self, step: Step) -> Response:
+        query = self._bindings.fill(step.get("query") or {})
+        headers = {name.lower(): value for name, value in (step.get("headers") or {}).items()}
+        if self._token:
+            headers.setdefault("authorization", f"Bearer {self._token}")
+        if accept := step.get("accept"):
+            headers["accept"] = accept
+        body = b""
+        if "body" in step:
+            filled = self._bindings.fill(step["body"])
+            body = filled.encode() if isinstance(filled, str) else json.dumps(filled).encode()
+            headers["content-type"] = step.get("contentType", "application/json")
+        return self._server.handle(
+            Request(
+                method=step["method"],
+                path=quote(self._bindings.fill(step["path"]), safe="/%:@!$&'()*+,;=~-._"),
+                query={name: (str(value),) for name, value in query.items()},
+                headers=headers,
+                body=body,
+            )
+        )
+
+    def _open(self, watch: Step) -> Response:
+        query = dict(watch.get("query") or {})
+        if "/watch/" not in watch["path"]:
+            query.setdefault("watch", "true")
+        return self._send({"method": "GET", **watch, "query": query})
+
+    def _watch(self, step: Step) -> list[str]:
+        answer = self._open(step["watch"])
+        if answer.stream is None:
+            expected = step.get("expectStatus")
+            if answer.status != expected:
+                return [f"status {answer.status}, recorded {expected}"]
+            if step.get("expectBody") is None:
+                return []
+            return self._bindings.compare(step["expectBody"], _body(answer), "")
+        if "expectStatus" in step:
+            return [f"watch accepted, recorded status {step['expectStatus']}"]
+        differences = self._events(answer.stream, step["expect"])
+        answer.stream.close()
+        return differences
+
+    def _events(self, stream: Stream, expected: list[Any]) -> list[str]:
+        self._run_controllers()
+        events = [json.loads(line) for line in stream.poll().splitlines()]
+        return self._bindings.compare(expected, events, "events")
+
+
+def _body(answer: Response) -> Any:
+    if answer.content_type.startswith("application/json"):
+        return json.loads(answer.body)
+    return answer.body.decode()
+
+
+def _holds(until: Step, answer: Response) -> bool:
+    if "status" in until and answer.status != until["status"]:
+        return False
+    body = _body(answer)
+    for path, wanted in (until.get("fields") or {}).items():
+        value: Any = body
+        for name in path.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        if value != wanted:
+            return False
+    if condition := until.get("condition"):
+        found = (body.get("status") or {}).get("conditions") or () if isinstance(body, dict) else ()
+        return any(entry["type"] == condition and entry["status"] == "True" for entry in found)
+    return True
