@@ -94,7 +94,7 @@ class CompiledVersion:
         """
         prepared, unknown = self.prepare(body)
         if subresource == "status" and old is not None:
-            new = _with_status(dict(received(old)), prepared)
+            new = _with_status(received(old), prepared)
             new |= {name: prepared[name] for name in _ENVELOPE if name in prepared}
         else:
             new = _with_status(prepared, old or {}) if self.has_status else prepared
@@ -127,9 +127,11 @@ class CompiledVersion:
         For a status update `new` is the stored object with the status (and the metadata) that was
         sent; for a main update it has the stored status.
         """
-        check = self._status_errors if subresource == "status" and old is not None else self._errors
-        errors = [*metadata_causes, *check(dict(new), old)]
-        outcome = self._rules(dict(new), old, errors)
+        value, before = received(new), None if old is None else received(old)
+        is_status = subresource == "status" and old is not None
+        check = self._status_errors if is_status else self._errors
+        errors = [*metadata_causes, *check(value, before)]
+        outcome = self._rules(value, before, errors)
         return Judgement(causes=(*errors, *outcome.errors), warnings=outcome.warnings)
 
     def read_back(self, new: Mapping[str, Any]) -> dict[str, Any]:
@@ -142,7 +144,7 @@ class CompiledVersion:
         mistaken = self._type_errors(new)
         if mistaken:
             return mistaken
-        before = MISSING if old is None else dict(old)
+        before = MISSING if old is None else old
         return [
             *validate(new, self.schema, old=before),
             *(scaling.replica_errors(new, self.scale) if self.scale else ()),
@@ -177,7 +179,7 @@ class CompiledVersion:
         self, new: dict[str, Any], old: Mapping[str, Any] | None
     ) -> tuple[FieldError, ...]:
         """An object that already had duplicates may keep them, and any others."""
-        if old is not None and any(listtypes.duplicates(dict(old), self.schema)):
+        if old is not None and any(listtypes.duplicates(old, self.schema)):
             return ()
         return tuple(listtypes.duplicates(new, self.schema))
 
@@ -188,7 +190,7 @@ class CompiledVersion:
             return Outcome(errors=(), warnings=())
         if any(error.reason in _SILENCING for error in errors):
             return Outcome(errors=(_SILENCED,), warnings=())
-        before = MISSING if old is None else received(old)
+        before = MISSING if old is None else old
         return evaluate_rules(new, self.schema, old=before)
 
 

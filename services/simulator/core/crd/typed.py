@@ -8,6 +8,7 @@ Source: Kubernetes documentation, "Validation rules" (escaping, types, equality 
 type).
 """
 
+import base64
 import re
 from functools import lru_cache
 from typing import Any
@@ -87,7 +88,9 @@ def _convert_text(value: str, schema: Schema) -> Any:
             return duration(value)
     except CelError as error:
         return Poison(message=str(error))
-    return value.encode() if schema.format == "byte" and FORMATS["byte"](value) else value
+    if schema.format == "byte" and FORMATS["byte"](value):
+        return base64.b64decode(value)
+    return value
 
 
 def _convert_number(value: float, schema: Schema) -> Any:
