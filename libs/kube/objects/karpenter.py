@@ -72,9 +72,12 @@ class NodePoolSpec(KubeStruct, frozen=True):
     replicas: int | None = None
 
 
-class ConditionedStatus(KubeStruct, frozen=True):
-    """A status of which only the conditions matter."""
+class NodePoolStatus(KubeStruct, frozen=True):
+    """What is known of a pool; an absent count was never written."""
 
+    resources: Quantities = msgspec.field(default_factory=dict)
+    nodes: int | None = None
+    node_class_observed_generation: int = 0
     conditions: tuple[Condition, ...] = ()
 
 
@@ -83,7 +86,7 @@ class NodePool(KubeStruct, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: NodePoolSpec = NodePoolSpec()
-    status: ConditionedStatus = ConditionedStatus()
+    status: NodePoolStatus = NodePoolStatus()
 
 
 class ClaimResources(KubeStruct, frozen=True):
@@ -109,6 +112,7 @@ class NodeClaimStatus(KubeStruct, frozen=True):
 
     node_name: str = ""
     provider_id: str = msgspec.field(default="", name="providerID")
+    image_id: str = msgspec.field(default="", name="imageID")
     capacity: Quantities = msgspec.field(default_factory=dict)
     allocatable: Quantities = msgspec.field(default_factory=dict)
     last_pod_event_time: Instant | None = None

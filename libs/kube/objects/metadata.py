@@ -36,6 +36,7 @@ class ObjectMeta(KubeStruct, frozen=True):
     labels: dict[str, str] = msgspec.field(default_factory=dict)
     annotations: dict[str, str] = msgspec.field(default_factory=dict)
     owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
     creation_timestamp: Instant | None = None
     deletion_timestamp: Instant | None = None
 

@@ -208,6 +208,7 @@ class PodSpec(KubeStruct, frozen=True):
     priority: int | None = None
     priority_class_name: str = ""
     runtime_class_name: str = ""
+    termination_grace_period_seconds: int | None = None
 
 
 class ContainerStatus(KubeStruct, frozen=True):
