@@ -1,0 +1,198 @@
+"""Mirrors the plan in `model/v1/plan.proto`; commands and decisions are in `command.py`."""
+
+from joiner.model.v1 import plan_pb2 as pb
+
+from libs.domain.errors import InvalidRequest
+from libs.domain.plan import (
+    BufferVerdict,
+    LaunchOption,
+    Nomination,
+    OverlayVerdict,
+    Plan,
+    PlannedNodeClaim,
+    PoolMessage,
+    UnplacedPods,
+)
+from libs.domain.reason import TargetKind
+from libs.wire.field import at, each, require, unique, within
+from libs.wire.reason import decode_rule, decode_unplaceable, encode_rule, encode_unplaceable
+from libs.wire.requirement import (
+    decode_labels,
+    decode_requirements,
+    encode_labels,
+    encode_requirements,
+)
+from libs.wire.resources import decode_resources, encode_resources
+
+_MOST_TYPES = 600
+
+
+def decode_plan(message: pb.Plan) -> Plan:
+    """Return the plan, every list in its canonical order."""
+    claims = each("nodeclaims", message.nodeclaims, decode_planned_nodeclaim)
+    nominations = each("nominations", message.nominations, decode_nomination)
+    unplaced = each("unplaced", message.unplaced, _decode_unplaced)
+    pool_messages = each("pool_messages", message.pool_messages, decode_pool_message)
+    buffers = each("buffers", message.buffers, _decode_buffer_verdict)
+    overlays = each("overlays", message.overlays, _decode_overlay_verdict)
+    return Plan(
+        nodeclaims=unique("nodeclaims", claims, lambda one: one.index),
+        nominations=unique("nominations", nominations, _nomination_order),
+        unplaced=unique("unplaced", unplaced, lambda one: one.pod_uids[0]),
+        pool_messages=tuple(sorted(pool_messages, key=_pool_message_order)),
+        buffers=unique("buffers", buffers, lambda one: (one.namespace, one.name)),
+        overlays=unique("overlays", overlays, lambda one: one.name),
+    )
+
+
+def encode_plan(plan: Plan) -> pb.Plan:
+    """Return the message, every list in its canonical order."""
+    buffers = sorted(plan.buffers, key=lambda one: (one.namespace, one.name))
+    return pb.Plan(
+        nodeclaims=map(
+            encode_planned_nodeclaim, sorted(plan.nodeclaims, key=lambda one: one.index)
+        ),
+        nominations=map(encode_nomination, sorted(plan.nominations, key=_nomination_order)),
+        unplaced=[
+            pb.UnplacedPods(pod_uids=sorted(one.pod_uids), reason=encode_unplaceable(one.reason))
+            for one in sorted(plan.unplaced, key=lambda one: one.pod_uids[:1])
+        ],
+        pool_messages=map(encode_pool_message, sorted(plan.pool_messages, key=_pool_message_order)),
+        buffers=map(_encode_buffer_verdict, buffers),
+        overlays=[
+            pb.OverlayVerdict(name=one.name, applied=one.applied, problem=one.problem)
+            for one in sorted(plan.overlays, key=lambda one: one.name)
+        ],
+    )
+
+
+def decode_planned_nodeclaim(message: pb.PlannedNodeClaim) -> PlannedNodeClaim:
+    """Return the claim to create."""
+    require(message, "nodepool", "cheapest")
+    within("instance_types", len(message.instance_types), 0, _MOST_TYPES)
+    return PlannedNodeClaim(
+        index=message.index,
+        nodepool=message.nodepool,
+        nodepool_uid=message.nodepool_uid,
+        nodepool_hash=message.nodepool_hash,
+        requirements=at("requirements", message.requirements, decode_requirements),
+        requests=at("requests", message.requests, decode_resources),
+        instance_types=tuple(message.instance_types),
+        cheapest=at("cheapest", message.cheapest, decode_launch_option),
+        pod_uids=tuple(sorted(message.pod_uids)),
+        labels=decode_labels("labels", message.labels),
+        annotations=decode_labels("annotations", message.annotations),
+    )
+
+
+def encode_planned_nodeclaim(claim: PlannedNodeClaim) -> pb.PlannedNodeClaim:
+    """Return the message."""
+    return pb.PlannedNodeClaim(
+        index=claim.index,
+        nodepool=claim.nodepool,
+        nodepool_uid=claim.nodepool_uid,
+        nodepool_hash=claim.nodepool_hash,
+        requirements=encode_requirements(claim.requirements),
+        requests=encode_resources(claim.requests),
+        instance_types=claim.instance_types,
+        cheapest=encode_launch_option(claim.cheapest),
+        pod_uids=sorted(claim.pod_uids),
+        labels=encode_labels(claim.labels),
+        annotations=encode_labels(claim.annotations),
+    )
+
+
+def decode_launch_option(message: pb.LaunchOption) -> LaunchOption:
+    """Return the option."""
+    require(message, "instance_type", "zone", "capacity_type")
+    return LaunchOption(
+        instance_type=message.instance_type,
+        zone=message.zone,
+        capacity_type=message.capacity_type,
+        price_nanos_per_hour=within("price_nanos_per_hour", message.price_nanos_per_hour, 0),
+    )
+
+
+def encode_launch_option(option: LaunchOption) -> pb.LaunchOption:
+    """Return the message."""
+    return pb.LaunchOption(
+        instance_type=option.instance_type,
+        zone=option.zone,
+        capacity_type=option.capacity_type,
+        price_nanos_per_hour=option.price_nanos_per_hour,
+    )
+
+
+def decode_nomination(message: pb.Nomination) -> Nomination:
+    """Return the nomination."""
+    match message.WhichOneof("target"):
+        case "node":
+            kind, target = TargetKind.NODE, message.node
+        case "nodeclaim":
+            kind, target = TargetKind.NODECLAIM, message.nodeclaim
+        case _:
+            raise InvalidRequest("is required", field="target")
+    return Nomination(target_kind=kind, target=target, pod_uids=tuple(sorted(message.pod_uids)))
+
+
+def encode_nomination(nomination: Nomination) -> pb.Nomination:
+    """Return the message."""
+    uids = sorted(nomination.pod_uids)
+    if nomination.target_kind is TargetKind.NODE:
+        return pb.Nomination(node=nomination.target, pod_uids=uids)
+    return pb.Nomination(nodeclaim=nomination.target, pod_uids=uids)
+
+
+def decode_pool_message(message: pb.PoolMessage) -> PoolMessage:
+    """Return what is to be said about a pool."""
+    require(message, "nodepool")
+    return PoolMessage(
+        nodepool=message.nodepool, rule=decode_rule(message.rule), message=message.message
+    )
+
+
+def encode_pool_message(item: PoolMessage) -> pb.PoolMessage:
+    """Return the message."""
+    return pb.PoolMessage(nodepool=item.nodepool, rule=encode_rule(item.rule), message=item.message)
+
+
+def _decode_unplaced(message: pb.UnplacedPods) -> UnplacedPods:
+    require(message, "pod_uids")
+    return UnplacedPods(
+        pod_uids=tuple(sorted(message.pod_uids)),
+        reason=at("reason", message.reason, decode_unplaceable),
+    )
+
+
+def _decode_buffer_verdict(message: pb.BufferVerdict) -> BufferVerdict:
+    require(message, "namespace", "name")
+    return BufferVerdict(
+        namespace=message.namespace,
+        name=message.name,
+        fit_existing=within("fit_existing", message.fit_existing, 0),
+        need_new=within("need_new", message.need_new, 0),
+        unplaced=within("unplaced", message.unplaced, 0),
+    )
+
+
+def _encode_buffer_verdict(verdict: BufferVerdict) -> pb.BufferVerdict:
+    return pb.BufferVerdict(
+        namespace=verdict.namespace,
+        name=verdict.name,
+        fit_existing=verdict.fit_existing,
+        need_new=verdict.need_new,
+        unplaced=verdict.unplaced,
+    )
+
+
+def _decode_overlay_verdict(message: pb.OverlayVerdict) -> OverlayVerdict:
+    require(message, "name")
+    return OverlayVerdict(name=message.name, applied=message.applied, problem=message.problem)
+
+
+def _nomination_order(nomination: Nomination) -> tuple[str, str]:
+    return nomination.target_kind, nomination.target
+
+
+def _pool_message_order(item: PoolMessage) -> tuple[str, int, str]:
+    return item.nodepool, encode_rule(item.rule), item.message

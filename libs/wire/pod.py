@@ -1,0 +1,137 @@
+"""Mirrors the shapes of `model/v1/pod.proto`; rows are in `pod_table.py`."""
+
+from joiner.model.v1 import pod_pb2 as pb
+
+from libs.domain.errors import InvalidRequest
+from libs.domain.pod import HostPort, NodeTerm, PodShape, VolumeAttachCount
+from libs.domain.requirements import Requirements
+from libs.wire.device import decode_device_claim, encode_device_claim
+from libs.wire.field import at, each, require, within
+from libs.wire.requirement import (
+    decode_labels,
+    decode_requirements,
+    encode_labels,
+    encode_requirements,
+)
+from libs.wire.resources import decode_resources, encode_resources
+from libs.wire.taint import decode_toleration, encode_toleration
+from libs.wire.topology import (
+    decode_pod_affinity_term,
+    decode_preferred_node_term,
+    decode_topology_spread,
+    decode_weighted_pod_affinity_term,
+    encode_pod_affinity_term,
+    encode_preferred_node_term,
+    encode_topology_spread,
+    encode_weighted_pod_affinity_term,
+)
+
+_PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
+_LAST_PORT = 65_535
+
+
+def decode_pod_shape(message: pb.PodShape) -> PodShape:
+    """Return the shape."""
+    require(message, "namespace")
+    return PodShape(
+        id=message.id,
+        namespace=message.namespace,
+        labels=decode_labels("labels", message.labels),
+        requests=at("requests", message.requests, decode_resources),
+        node_selector=at("node_selector", message.node_selector, decode_requirements),
+        required_node_terms=each(
+            "required_node_terms", message.required_node_terms, _decode_node_term
+        ),
+        preferred_node_terms=each(
+            "preferred_node_terms", message.preferred_node_terms, decode_preferred_node_term
+        ),
+        tolerations=each("tolerations", message.tolerations, decode_toleration),
+        host_ports=each("host_ports", message.host_ports, _decode_host_port),
+        topology_spread=each("topology_spread", message.topology_spread, decode_topology_spread),
+        affinity=each("affinity", message.affinity, decode_pod_affinity_term),
+        anti_affinity=each("anti_affinity", message.anti_affinity, decode_pod_affinity_term),
+        preferred_affinity=each(
+            "preferred_affinity", message.preferred_affinity, decode_weighted_pod_affinity_term
+        ),
+        preferred_anti_affinity=each(
+            "preferred_anti_affinity",
+            message.preferred_anti_affinity,
+            decode_weighted_pod_affinity_term,
+        ),
+        volumes=each("volumes", message.volumes, _decode_volume),
+        volume_attach_counts=each(
+            "volume_attach_counts", message.volume_attach_counts, decode_volume_attach_count
+        ),
+        device_claims=each("device_claims", message.device_claims, decode_device_claim),
+    )
+
+
+def encode_pod_shape(shape: PodShape) -> pb.PodShape:
+    """Return the message."""
+    return pb.PodShape(
+        id=shape.id,
+        namespace=shape.namespace,
+        labels=encode_labels(shape.labels),
+        requests=encode_resources(shape.requests),
+        node_selector=encode_requirements(shape.node_selector),
+        required_node_terms=map(_encode_node_term, shape.required_node_terms),
+        preferred_node_terms=map(encode_preferred_node_term, shape.preferred_node_terms),
+        tolerations=map(encode_toleration, shape.tolerations),
+        host_ports=[
+            pb.HostPort(ip=one.ip, protocol=one.protocol, port=one.port) for one in shape.host_ports
+        ],
+        topology_spread=map(encode_topology_spread, shape.topology_spread),
+        affinity=map(encode_pod_affinity_term, shape.affinity),
+        anti_affinity=map(encode_pod_affinity_term, shape.anti_affinity),
+        preferred_affinity=map(encode_weighted_pod_affinity_term, shape.preferred_affinity),
+        preferred_anti_affinity=map(
+            encode_weighted_pod_affinity_term, shape.preferred_anti_affinity
+        ),
+        volumes=map(_encode_volume, shape.volumes),
+        volume_attach_counts=map(encode_volume_attach_count, shape.volume_attach_counts),
+        device_claims=map(encode_device_claim, shape.device_claims),
+    )
+
+
+def decode_volume_attach_count(message: pb.VolumeAttachCount) -> VolumeAttachCount:
+    """Return the count of one driver; zero is a node's way to say that it attaches none."""
+    require(message, "driver")
+    return VolumeAttachCount(driver=message.driver, count=within("count", message.count, 0))
+
+
+def encode_volume_attach_count(count: VolumeAttachCount) -> pb.VolumeAttachCount:
+    """Return the message."""
+    return pb.VolumeAttachCount(driver=count.driver, count=count.count)
+
+
+def _decode_node_term(message: pb.NodeTerm) -> NodeTerm:
+    return NodeTerm(
+        requirements=at("requirements", message.requirements, decode_requirements),
+        node_names=tuple(sorted(message.node_names)),
+        excluded_node_names=tuple(sorted(message.excluded_node_names)),
+    )
+
+
+def _encode_node_term(term: NodeTerm) -> pb.NodeTerm:
+    return pb.NodeTerm(
+        requirements=encode_requirements(term.requirements),
+        node_names=sorted(term.node_names),
+        excluded_node_names=sorted(term.excluded_node_names),
+    )
+
+
+def _decode_host_port(message: pb.HostPort) -> HostPort:
+    require(message, "ip")
+    if message.protocol not in _PROTOCOLS:
+        raise InvalidRequest(f"{message.protocol!r} is not TCP, UDP or SCTP", field="protocol")
+    port = within("port", message.port, 1, _LAST_PORT)
+    return HostPort(ip=message.ip, protocol=message.protocol, port=port)
+
+
+def _decode_volume(message: pb.VolumeTopology) -> tuple[Requirements, ...]:
+    require(message, "alternatives")
+    return each("alternatives", message.alternatives, decode_requirements)
+
+
+def _encode_volume(alternatives: tuple[Requirements, ...]) -> pb.VolumeTopology:
+    return pb.VolumeTopology(alternatives=map(encode_requirements, alternatives))

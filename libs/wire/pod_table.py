@@ -1,0 +1,184 @@
+"""Mirrors the rows of `model/v1/pod.proto`: columns on both sides, never an object per pod.
+
+On the wire owners are a list that rows refer to, volume claims and gangs are sparse; in the domain
+every column is dense. 150,000 rows take a fraction of a second each way.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from joiner.model.v1 import pod_pb2 as pb
+
+from libs.domain.errors import InvalidRequest
+from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, Owner, PodPhase, PodTable
+from libs.wire.field import each, inverted, require
+
+_LATEST_MS = 253_402_300_799_999
+"""The last millisecond of the year 9999, beyond which no calendar here goes."""
+
+
+def decode_pod_table(message: pb.PodTable) -> PodTable:
+    """Return the table.
+
+    Raises:
+        InvalidRequest: columns differ in length, rows are not sorted by uid or a uid comes twice,
+            an index leads nowhere, or an instant is out of range.
+    """
+    table = PodTable(
+        uids=tuple(message.uids),
+        namespaces=tuple(message.namespaces),
+        names=tuple(message.names),
+        shapes=tuple(message.shapes),
+        nodes=tuple(message.nodes),
+        phases=tuple(_PHASES.get(number, PodPhase.UNKNOWN) for number in message.phases),
+        ready=tuple(message.ready),
+        provisionable=tuple(message.provisionable),
+        created_ms=_instants("created_ms", message.created_ms),
+        started_ms=_instants("started_ms", message.started_ms),
+        deleting_ms=_instants("deleting_ms", message.deleting_ms),
+        priorities=tuple(message.priorities),
+        deletion_costs=tuple(message.deletion_costs),
+        do_not_disrupt_ms=_instants(
+            "do_not_disrupt_ms", message.do_not_disrupt_ms, DO_NOT_DISRUPT_FOR_EVER
+        ),
+        owners=_decode_owners(message),
+        volume_claims=_decode_volumes(message),
+        gangs=_decode_gangs(message),
+    )
+    _check_lengths(message)
+    _check_order(table.uids)
+    return table
+
+
+def encode_pod_table(table: PodTable) -> pb.PodTable:
+    """Return the message: owners sorted by uid, each once; sparse columns sorted by row."""
+    owners = sorted(
+        {owner for owner in table.owners if owner is not None}, key=lambda owner: owner.uid
+    )
+    owner_rows: dict[Owner | None, int] = {None: 0}
+    owner_rows.update((owner, row) for row, owner in enumerate(owners, start=1))
+    return pb.PodTable(
+        uids=table.uids,
+        namespaces=table.namespaces,
+        names=table.names,
+        shapes=table.shapes,
+        nodes=table.nodes,
+        phases=map(_PHASE_NUMBERS.__getitem__, table.phases),
+        ready=table.ready,
+        provisionable=table.provisionable,
+        created_ms=table.created_ms,
+        started_ms=table.started_ms,
+        deleting_ms=table.deleting_ms,
+        priorities=table.priorities,
+        deletion_costs=table.deletion_costs,
+        do_not_disrupt_ms=table.do_not_disrupt_ms,
+        owner_rows=map(owner_rows.__getitem__, table.owners),
+        owners=map(_encode_owner, owners),
+        volumes=[
+            pb.PodVolumes(row=row, claims=claims)
+            for row, claims in enumerate(table.volume_claims)
+            if claims
+        ],
+        gangs=[pb.PodGang(row=row, gang=gang) for row, gang in enumerate(table.gangs) if gang],
+    )
+
+
+def _instants(field: str, column: Iterable[int], least: int = 0) -> tuple[int, ...]:
+    values = tuple(column)
+    if values and (min(values) < least or max(values) > _LATEST_MS):
+        row, wrong = next(
+            (row, ms) for row, ms in enumerate(values) if not least <= ms <= _LATEST_MS
+        )
+        raise InvalidRequest(
+            f"{wrong} is not within {least} and {_LATEST_MS}", field=f"{field}[{row}]"
+        )
+    return values
+
+
+def _decode_owners(message: pb.PodTable) -> tuple[Owner | None, ...]:
+    owners: tuple[Owner | None, ...] = (None, *each("owners", message.owners, _decode_owner))
+    rows = message.owner_rows
+    if rows and max(rows) >= len(owners):
+        row = next(row for row, owner in enumerate(rows) if owner >= len(owners))
+        raise InvalidRequest(
+            f"{rows[row]} is beyond the {len(message.owners)} owners", field=f"owner_rows[{row}]"
+        )
+    return tuple(map(owners.__getitem__, rows))
+
+
+def _decode_owner(message: pb.Owner) -> Owner:
+    require(message, "api_version", "kind", "name", "uid")
+    return Owner(
+        api_version=message.api_version, kind=message.kind, name=message.name, uid=message.uid
+    )
+
+
+def _encode_owner(owner: Owner) -> pb.Owner:
+    return pb.Owner(api_version=owner.api_version, kind=owner.kind, name=owner.name, uid=owner.uid)
+
+
+def _decode_volumes(message: pb.PodTable) -> tuple[tuple[str, ...], ...]:
+    column: list[tuple[str, ...]] = [()] * len(message.uids)
+    rows = [item.row for item in message.volumes]
+    _check_rows("volumes", rows, len(column))
+    for item in message.volumes:
+        column[item.row] = tuple(sorted(item.claims))
+    return tuple(column)
+
+
+def _decode_gangs(message: pb.PodTable) -> tuple[str, ...]:
+    column = [""] * len(message.uids)
+    _check_rows("gangs", [item.row for item in message.gangs], len(column))
+    for item in message.gangs:
+        column[item.row] = item.gang
+    return tuple(column)
+
+
+def _check_rows(field: str, rows: Sequence[int], count: int) -> None:
+    for index, row in enumerate(rows):
+        if row >= count:
+            raise InvalidRequest(f"there is no row {row}", field=f"{field}[{index}].row")
+        if index and row <= rows[index - 1]:
+            raise InvalidRequest("rows do not ascend", field=f"{field}[{index}].row")
+
+
+def _check_lengths(message: pb.PodTable) -> None:
+    columns: tuple[tuple[str, int], ...] = (
+        ("namespaces", len(message.namespaces)),
+        ("names", len(message.names)),
+        ("shapes", len(message.shapes)),
+        ("nodes", len(message.nodes)),
+        ("phases", len(message.phases)),
+        ("ready", len(message.ready)),
+        ("provisionable", len(message.provisionable)),
+        ("created_ms", len(message.created_ms)),
+        ("started_ms", len(message.started_ms)),
+        ("deleting_ms", len(message.deleting_ms)),
+        ("priorities", len(message.priorities)),
+        ("deletion_costs", len(message.deletion_costs)),
+        ("do_not_disrupt_ms", len(message.do_not_disrupt_ms)),
+        ("owner_rows", len(message.owner_rows)),
+    )
+    count = len(message.uids)
+    for name, length in columns:
+        if length != count:
+            raise InvalidRequest(f"has {length} entries, uids has {count}", field=name)
+
+
+def _check_order(uids: Sequence[str]) -> None:
+    if uids and not uids[0]:
+        raise InvalidRequest("is required", field="uids[0]")
+    for row, (before, after) in enumerate(pairwise(uids), start=1):
+        if before >= after:
+            raise InvalidRequest("rows are not sorted by uid, each once", field=f"uids[{row}]")
+
+
+_PHASES = {
+    pb.POD_PHASE_UNSPECIFIED: PodPhase.PENDING,
+    pb.POD_PHASE_PENDING: PodPhase.PENDING,
+    pb.POD_PHASE_RUNNING: PodPhase.RUNNING,
+    pb.POD_PHASE_SUCCEEDED: PodPhase.SUCCEEDED,
+    pb.POD_PHASE_FAILED: PodPhase.FAILED,
+    pb.POD_PHASE_UNKNOWN: PodPhase.UNKNOWN,
+}
+_PHASE_NUMBERS = inverted(_PHASES)

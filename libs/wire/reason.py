@@ -1,0 +1,121 @@
+"""Mirrors `model/v1/reason.proto`."""
+
+from joiner.model.v1 import reason_pb2 as pb
+
+from libs.domain.errors import InvalidRequest
+from libs.domain.reason import Rejection, Rule, TargetKind, Unplaceable
+from libs.wire.field import at, each, inverted, within
+from libs.wire.resources import decode_difference, encode_resources
+
+
+def decode_rule(number: pb.Rule.ValueType) -> Rule:
+    """Return the rule; unspecified and unknown numbers are the unknown rule."""
+    return _RULES.get(number, Rule.UNKNOWN)
+
+
+def encode_rule(rule: Rule) -> pb.Rule.ValueType:
+    """Return the number."""
+    return _RULE_NUMBERS[rule]
+
+
+def decode_unplaceable(message: pb.Unplaceable) -> Unplaceable:
+    """Return the reason; counts of one rule are sorted by rule."""
+    counts = each("existing", message.existing, _decode_count)
+    return Unplaceable(
+        message=message.message,
+        rejections=each("rejections", message.rejections, _decode_rejection),
+        existing=tuple(sorted(counts)),
+        deferred=message.deferred,
+    )
+
+
+def encode_unplaceable(reason: Unplaceable) -> pb.Unplaceable:
+    """Return the message."""
+    return pb.Unplaceable(
+        message=reason.message,
+        rejections=map(_encode_rejection, reason.rejections),
+        existing=[
+            pb.RejectionCount(rule=encode_rule(rule), nodes=nodes)
+            for rule, nodes in sorted(reason.existing)
+        ],
+        deferred=reason.deferred,
+    )
+
+
+def _decode_count(message: pb.RejectionCount) -> tuple[Rule, int]:
+    return decode_rule(message.rule), within("nodes", message.nodes, 0)
+
+
+def _decode_rejection(message: pb.Rejection) -> Rejection:
+    target_kind, target = _decode_target(message)
+    return Rejection(
+        target_kind=target_kind,
+        target=target,
+        rule=decode_rule(message.rule),
+        message=message.message,
+        nearest_instance_type=message.nearest_instance_type,
+        asked=at("asked", message.asked, decode_difference),
+        offered=at("offered", message.offered, decode_difference),
+        key=message.key,
+        suggestion=message.suggestion,
+    )
+
+
+def _encode_rejection(rejection: Rejection) -> pb.Rejection:
+    message = pb.Rejection(
+        rule=encode_rule(rejection.rule),
+        message=rejection.message,
+        nearest_instance_type=rejection.nearest_instance_type,
+        asked=encode_resources(rejection.asked),
+        offered=encode_resources(rejection.offered),
+        key=rejection.key,
+        suggestion=rejection.suggestion,
+    )
+    match rejection.target_kind:
+        case TargetKind.NODEPOOL:
+            message.nodepool = rejection.target
+        case TargetKind.NODE:
+            message.node = rejection.target
+        case TargetKind.NODECLAIM:
+            message.nodeclaim = rejection.target
+    return message
+
+
+def _decode_target(message: pb.Rejection) -> tuple[TargetKind, str]:
+    match message.WhichOneof("target"):
+        case "nodepool":
+            return TargetKind.NODEPOOL, message.nodepool
+        case "node":
+            return TargetKind.NODE, message.node
+        case "nodeclaim":
+            return TargetKind.NODECLAIM, message.nodeclaim
+        case _:
+            raise InvalidRequest("is required", field="target")
+
+
+_RULES = {
+    pb.RULE_UNSPECIFIED: Rule.UNKNOWN,
+    pb.RULE_TAINTS: Rule.TAINTS,
+    pb.RULE_NODE_AFFINITY: Rule.NODE_AFFINITY,
+    pb.RULE_RESOURCES: Rule.RESOURCES,
+    pb.RULE_HOST_PORTS: Rule.HOST_PORTS,
+    pb.RULE_TOPOLOGY_SPREAD: Rule.TOPOLOGY_SPREAD,
+    pb.RULE_POD_AFFINITY: Rule.POD_AFFINITY,
+    pb.RULE_POD_ANTI_AFFINITY: Rule.POD_ANTI_AFFINITY,
+    pb.RULE_VOLUME_TOPOLOGY: Rule.VOLUME_TOPOLOGY,
+    pb.RULE_VOLUME_LIMITS: Rule.VOLUME_LIMITS,
+    pb.RULE_VOLUME_CLAIM: Rule.VOLUME_CLAIM,
+    pb.RULE_DEVICES: Rule.DEVICES,
+    pb.RULE_POOL_LIMITS: Rule.POOL_LIMITS,
+    pb.RULE_POOL_NOT_READY: Rule.POOL_NOT_READY,
+    pb.RULE_POOL_REQUIREMENTS: Rule.POOL_REQUIREMENTS,
+    pb.RULE_OFFERINGS: Rule.OFFERINGS,
+    pb.RULE_MIN_VALUES: Rule.MIN_VALUES,
+    pb.RULE_RESERVATIONS: Rule.RESERVATIONS,
+    pb.RULE_GANG: Rule.GANG,
+    pb.RULE_NO_POOL: Rule.NO_POOL,
+    pb.RULE_NODE_UNAVAILABLE: Rule.NODE_UNAVAILABLE,
+    pb.RULE_INVALID_POD: Rule.INVALID_POD,
+    pb.RULE_CATALOGUE: Rule.CATALOGUE,
+}
+_RULE_NUMBERS = inverted(_RULES)
