@@ -15,6 +15,8 @@ Expected outcomes (no capacity, a pod that fits nowhere) are data, never excepti
 for people: lower case, no full stop, naming the object and the values.
 """
 
+from datetime import timedelta
+
 
 class JoinerError(Exception):
     """Root of everything that this project raises on purpose."""
@@ -63,4 +65,11 @@ class Forbidden(JoinerError):
 
 
 class Unavailable(JoinerError):
-    """The peer cannot answer now; the same call may succeed later."""
+    """The peer cannot answer now; the same call may succeed later.
+
+    `retry_after` is the shortest wait that the peer asked for, None if it asked for none.
+    """
+
+    def __init__(self, message: str = "", *, retry_after: timedelta | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after

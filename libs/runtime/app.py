@@ -26,7 +26,7 @@ RootTask = Callable[[], Coroutine[Any, Any, None]]
 
 
 async def _at_once() -> None:
-    """Be ready without waiting."""
+    """Do nothing, at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,8 @@ class App:
     ready: Callable[[], Awaitable[None]] = _at_once
     """Ends when the process may be called ready for the first time (inputs synced). What changes
     later, and names such as `snapshot/<cluster_id>`, is set on `Runtime.health`."""
+    close: Callable[[], Awaitable[None]] = _at_once
+    """Called once the last task has ended, to let go of connections that tasks share."""
     public_methods: frozenset[str] = frozenset()
     """Full names (`/package.Service/Method`) of the read-only methods of the public listener."""
 

@@ -54,6 +54,7 @@ async def serve(
         ExceptionGroup: of `RootTaskEndedError`, if a root task ended.
     """
     async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(app.close)
         for listener in listeners:
             stack.push_async_callback(listener.server.stop, None)
         async with asyncio.TaskGroup() as group:
