@@ -35,6 +35,11 @@ _EMPTY: Mapping[Any, Any] = MappingProxyType({})
 _NO_PODS = PodTable()
 
 
+def _nothing() -> Mapping[Any, Any]:
+    """Return the empty collection; Python 3.11 refuses a mapping proxy as a default value."""
+    return _EMPTY
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class Epoch:
     """A pusher's life: more lease transitions win; the boot id tells processes apart."""
@@ -58,22 +63,22 @@ class ClusterSnapshot:
 
     id: SnapshotId
     observed_at: datetime
-    shapes: Mapping[int, PodShape] = _EMPTY
+    shapes: Mapping[int, PodShape] = field(default_factory=_nothing)
     pods: PodTable = _NO_PODS
-    nodes: Mapping[str, Node] = _EMPTY
-    nodeclaims: Mapping[str, NodeClaim] = _EMPTY
-    nodepools: Mapping[str, NodePool] = _EMPTY
-    catalogues: Mapping[str, Catalogue] = _EMPTY
-    daemonsets: Mapping[str, DaemonSet] = _EMPTY
-    pod_disruption_budgets: Mapping[str, PodDisruptionBudget] = _EMPTY
-    namespaces: Mapping[str, Namespace] = _EMPTY
-    buffers: Mapping[str, CapacityBuffer] = _EMPTY
-    gangs: Mapping[str, Gang] = _EMPTY
-    overlays: Mapping[str, NodeOverlay] = _EMPTY
-    observed_allocatable: Mapping[str, ObservedAllocatable] = _EMPTY
-    device_pools: Mapping[str, DevicePool] = _EMPTY
-    device_classes: Mapping[str, DeviceClass] = _EMPTY
-    set_aside: Mapping[str, SetAside] = _EMPTY
+    nodes: Mapping[str, Node] = field(default_factory=_nothing)
+    nodeclaims: Mapping[str, NodeClaim] = field(default_factory=_nothing)
+    nodepools: Mapping[str, NodePool] = field(default_factory=_nothing)
+    catalogues: Mapping[str, Catalogue] = field(default_factory=_nothing)
+    daemonsets: Mapping[str, DaemonSet] = field(default_factory=_nothing)
+    pod_disruption_budgets: Mapping[str, PodDisruptionBudget] = field(default_factory=_nothing)
+    namespaces: Mapping[str, Namespace] = field(default_factory=_nothing)
+    buffers: Mapping[str, CapacityBuffer] = field(default_factory=_nothing)
+    gangs: Mapping[str, Gang] = field(default_factory=_nothing)
+    overlays: Mapping[str, NodeOverlay] = field(default_factory=_nothing)
+    observed_allocatable: Mapping[str, ObservedAllocatable] = field(default_factory=_nothing)
+    device_pools: Mapping[str, DevicePool] = field(default_factory=_nothing)
+    device_classes: Mapping[str, DeviceClass] = field(default_factory=_nothing)
+    set_aside: Mapping[str, SetAside] = field(default_factory=_nothing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
