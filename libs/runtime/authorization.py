@@ -1,12 +1,13 @@
 """Who calls, and which methods that identity may call: identity by method, default deny.
 
-The identity of a client certificate is its first subject alternative name, or its common name when
-it has none. A caller on a plaintext listener, which exists on loopback only, is `local`. Servicers
-read the identity of the call they are in with `caller()`.
+The identity of a client certificate is its first subject alternative name that is no IP address,
+or else its common name. A caller on a plaintext listener, which exists on loopback only, is
+`local`. Servicers read the identity of the call they are in with `caller()`.
 """
 
 import contextvars
 import hmac
+import ipaddress
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -92,7 +93,9 @@ def by_certificate(context: "grpc.aio.ServicerContext[Any, Any]") -> str:
     proof = context.auth_context()
     for key in ("x509_subject_alternative_name", "x509_common_name"):
         for name in proof.get(key, ()):
-            return name.decode(errors="replace")
+            text = name.decode(errors="replace")
+            if not _is_address(text):
+                return text
     if list(proof.get("transport_security_type", ())) == [b"insecure"]:
         return LOCAL
     raise Forbidden("the client certificate names nobody")
@@ -114,6 +117,14 @@ def by_token(tokens: Mapping[str, str]) -> Authenticate:
         return found[0]
 
     return authenticate
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_method(text: str) -> bool:

@@ -69,7 +69,8 @@ async def _live(service: str, settings: RuntimeSettings, build: Callable[[Runtim
     probe = ProbeServer(runtime.metrics, runtime.health)
     stop = _stop_on_signals(settings.grace_period)
     try:
-        await probe.start(settings.probe_listen)
+        port = await probe.start(settings.probe_listen)
+        logger.info("probes are served", extra={"port": port})
         app = build(runtime)
         listeners = open_listeners(app, runtime, certificates)
         await serve(app, listeners, runtime.health, stop, settings.grace_period)
