@@ -1,0 +1,191 @@
+"""Several services in one process, joined in memory, on one simulated clock.
+
+    def test_the_loop() -> None:
+        async def scenario() -> None:
+            async with World(seed=1) as world:
+                await world.start("solver", solver.build, SolverSettings(), "solver:1")
+                await world.start("watcher", watcher.build, WatcherSettings(...), "watcher:1")
+                await world.sleep(timedelta(minutes=5))
+        run_virtual(scenario())
+
+Each service is made by its own `build` and lives by the same `serve` as in production. `kill` ends
+one at once, as a crash does; `stop` ends it in order; `start` again gives it a new boot id.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from prometheus_client import CollectorRegistry
+
+from libs.runtime import server
+from libs.runtime.app import App, Runtime, new_id
+from libs.runtime.authorization import AuthorizationTable
+from libs.runtime.clock import LoopClock
+from libs.runtime.guard import Guard
+from libs.runtime.health import Health
+from libs.runtime.memory.network import MemoryNetwork
+from libs.runtime.memory.server import MemoryServer
+from libs.runtime.metrics import ServerMetrics
+from libs.runtime.network import Network
+from libs.runtime.randomness import Random
+from libs.runtime.runtime_settings import RuntimeSettings
+from libs.runtime.serving import Listener, serve
+from libs.runtime.timeouts import CallDeadlines
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+ALL_TRUSTED = AuthorizationTable(rows={"*": frozenset({"*"})})
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """One service of a world."""
+
+    runtime: Runtime
+    app: App
+    stop: asyncio.Event
+    task: "asyncio.Task[None]"
+
+
+class World:
+    """The services of one scenario; leaving it ends those that still run."""
+
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        start: datetime = START,
+        table: AuthorizationTable = ALL_TRUSTED,
+        settings: RuntimeSettings | None = None,
+    ) -> None:
+        self.clock = LoopClock(start)
+        self.network = MemoryNetwork()
+        self.services: dict[str, Running] = {}
+        self._random = Random(seed)
+        self._table = table
+        self._settings = settings or RuntimeSettings()
+
+    async def start(
+        self, name: str, build: Callable[[T, Runtime], App], settings: T, address: str
+    ) -> Running:
+        """Build a service, let it listen at `address` and start its tasks.
+
+        Args:
+            name: the service's name in this world and its identity towards the others; a second
+                replica has a name of its own.
+            build: the service's own.
+            settings: the service's own.
+            address: `host:port`; whoever listened there before is replaced.
+        """
+        runtime = a_runtime(
+            name,
+            network=self.network.seen_by(name),
+            clock=self.clock,
+            random=self._fork(),
+            settings=self._settings,
+        )
+        app = build(settings, runtime)
+        guard = Guard(
+            table=self._table, deadlines=CallDeadlines(), metrics=ServerMetrics(runtime.metrics)
+        )
+        memory_server = MemoryServer(guard)
+        services = server.register(memory_server, app.servicers, runtime.health)
+        listener = Listener(server=memory_server, guard=guard, services=services)
+        self.network.listen(address, memory_server)
+        stop = asyncio.Event()
+        grace = self._settings.grace_period
+        life = serve(app, (listener,), runtime.health, stop, grace)
+        task = asyncio.create_task(life, name=f"service {name}")
+        self.services[name] = Running(runtime=runtime, app=app, stop=stop, task=task)
+        await asyncio.sleep(0)  # noqa: TID251  # lets the service's tasks begin, takes no time
+        return self.services[name]
+
+    async def stop(self, name: str) -> None:
+        """End a service in order, as SIGTERM does."""
+        running = self.services.pop(name)
+        running.stop.set()
+        await running.task
+
+    async def kill(self, name: str) -> None:
+        """End a service where it stands, as a crash does."""
+        running = self.services.pop(name)
+        running.task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running.task
+
+    async def sleep(self, span: timedelta) -> None:
+        """Let simulated time pass; raise at once if a service ends by itself."""
+        await self._watched(self.clock.sleep(span))
+
+    async def until(
+        self, condition: Callable[[], bool], *, within: timedelta, every: timedelta
+    ) -> None:
+        """Let time pass until `condition` holds.
+
+        Raises:
+            TimeoutError: it did not hold `within` that span.
+        """
+        async with asyncio.timeout(within.total_seconds()):
+            while not condition():
+                await self.sleep(every)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_val: BaseException | None,
+        exc_tb: TracebackType | None,
+    ) -> None:
+        for name in tuple(self.services):
+            if exc_type is None and not self.services[name].task.done():
+                await self.stop(name)
+            else:
+                with contextlib.suppress(Exception):
+                    await self.kill(name)
+
+    async def _watched(self, waiting: Coroutine[Any, Any, None]) -> None:
+        sleeper = asyncio.ensure_future(waiting)
+        tasks = {running.task for running in self.services.values()}
+        try:
+            await asyncio.wait({sleeper, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                if task.done():
+                    await task
+        finally:
+            sleeper.cancel()
+
+    def _fork(self) -> Random:
+        return Random(self._random.getrandbits(64))
+
+
+def a_runtime(
+    service: str = "test",
+    *,
+    network: Network | None = None,
+    clock: LoopClock | None = None,
+    random: Random | None = None,
+    settings: RuntimeSettings | None = None,
+) -> Runtime:
+    """Return a runtime with simulated parts; its compute threads run inline on a virtual loop."""
+    seeded = random or Random(0)
+    return Runtime(
+        service=service,
+        boot_id=new_id(seeded),
+        settings=settings or RuntimeSettings(),
+        clock=clock or LoopClock(START),
+        random=seeded,
+        metrics=CollectorRegistry(),
+        health=Health(),
+        network=network or MemoryNetwork().seen_by(service),
+        executor=ThreadPoolExecutor(1),  # starts no thread before it is used
+    )
