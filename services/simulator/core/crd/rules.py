@@ -14,7 +14,8 @@ from services.simulator.core.api.errors import FieldError
 from services.simulator.core.crd.cel.values import NONE, CelError, KeyedList, OptionalValue
 from services.simulator.core.crd.gotext import bad_value
 from services.simulator.core.crd.schema import MISSING, Rule, Schema
-from services.simulator.core.crd.typed import convert, escape
+from services.simulator.core.crd.typed import convert, convert_resource, escape
+from services.simulator.core.crd.validation import NO_FIELD
 from services.simulator.core.crd.values import child, corresponding, identical, old_member
 
 
@@ -54,8 +55,8 @@ def evaluate_rules(value: Any, schema: Schema, *, old: Any = MISSING) -> Outcome
         place = _Place(
             value=value,
             old=old,
-            cel=convert(value, schema),
-            old_cel=MISSING if old is MISSING else convert(old, schema),
+            cel=convert_resource(value, schema),
+            old_cel=MISSING if old is MISSING else convert_resource(old, schema),
             schema=schema,
             path="",
         )
@@ -123,7 +124,7 @@ def _ask(rule: Rule, place: _Place) -> FieldError | None:
         if place.old_cel is MISSING and not rule.optional_old_self:
             return None
         bindings["oldSelf"] = _old_self(rule, place)
-    field = (place.path or "<nil>") + rule.field_path
+    field = (place.path + rule.field_path).removeprefix(".") or NO_FIELD
     try:
         if rule.program.evaluate(bindings) is True:
             return None

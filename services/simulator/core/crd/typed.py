@@ -38,11 +38,27 @@ def escape(name: str) -> str:
     return re.sub(r"[.\-/]", lambda found: _ESCAPED[found.group()], escaped)
 
 
+def convert_resource(value: Any, schema: Schema) -> Any:
+    """Return the CEL value of a whole object; of its metadata CEL sees the names only."""
+    fields = _convert_object(value, schema)
+    if not isinstance(value, dict) or not isinstance(fields, dict):
+        return fields
+    names = {
+        name: value["metadata"][name]
+        for name in ("name", "generateName")
+        if isinstance(value.get("metadata"), dict) and name in value["metadata"]
+    }
+    envelope = {name: value[name] for name in ("apiVersion", "kind") if name in value}
+    return {**fields, **envelope, "metadata": names}
+
+
 def convert(value: Any, schema: Schema | None) -> Any:
     """Return the CEL value of a JSON value."""
     if schema is None or value is None:
         return value
     match value:
+        case dict() if schema.embedded:
+            return convert_resource(value, schema)
         case dict():
             return _convert_object(value, schema)
         case list():

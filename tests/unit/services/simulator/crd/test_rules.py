@@ -157,3 +157,20 @@ def test_values_have_the_types_of_their_schema(
     schema: dict[str, Any], value: Any, rule: str
 ) -> None:
     assert said(judge([{"rule": rule}], value, **schema)) == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "field"),
+    [
+        ({"rule": "self.metadata.name.startsWith('a') && self.kind == 'K'", "message": "m"}, None),
+        ({"rule": "has(self.metadata.labels)", "message": "m"}, "<nil>"),
+        ({"rule": "self.metadata.name == 'b'", "message": "m", "fieldPath": ".spec"}, "spec"),
+    ],
+)
+def test_rules_on_the_whole_object_see_its_names(rule: dict[str, Any], field: str | None) -> None:
+    schema = parse_schema({"type": "object", "x-kubernetes-validations": [rule]})
+    body = {"kind": "K", "metadata": {"name": "abc", "labels": {"l": "v"}}}
+
+    assert [error.field for error in evaluate_rules(body, schema).errors] == (
+        [field] if field else []
+    )
