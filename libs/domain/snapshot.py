@@ -215,24 +215,25 @@ def _merge_pods(update: SnapshotUpdate, base: PodTable) -> PodTable:
 
 def inconsistencies(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     """Return, in words, every reference that leads nowhere; a published snapshot has none."""
+    pods, shapes, nodes = snapshot.pods, snapshot.shapes, snapshot.nodes
     problems = [
-        f'pod "{row.namespace}/{row.name}" has unknown shape {row.shape}'
-        for row in snapshot.pods.rows()
-        if row.shape not in snapshot.shapes
+        f'pod "{pods.namespaces[row]}/{pods.names[row]}" has unknown shape {shape}'
+        for row, shape in enumerate(pods.shapes)
+        if shape not in shapes
     ]
     problems += [
-        f'pod "{row.namespace}/{row.name}" is bound to unknown node "{row.node}"'
-        for row in snapshot.pods.rows()
-        if row.node and row.node not in snapshot.nodes
+        f'pod "{pods.namespaces[row]}/{pods.names[row]}" is bound to unknown node "{node}"'
+        for row, node in enumerate(pods.nodes)
+        if node and node not in nodes
     ]
     problems += [
         f'daemonset "{key}" has unknown shape {item.shape}'
         for key, item in snapshot.daemonsets.items()
-        if item.shape not in snapshot.shapes
+        if item.shape not in shapes
     ]
     problems += [
         f'node "{node.name}" belongs to unknown nodeclaim "{node.nodeclaim}"'
-        for node in snapshot.nodes.values()
+        for node in nodes.values()
         if node.nodeclaim and node.nodeclaim not in snapshot.nodeclaims
     ]
     return tuple(problems)

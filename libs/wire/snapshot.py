@@ -6,7 +6,16 @@ from typing import Any
 from joiner.snapshot.v1 import snapshot_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.snapshot import KEYS, Epoch, PushResult, SnapshotId, SnapshotUpdate
+from libs.domain.snapshot import (
+    KEYS,
+    ClusterSnapshot,
+    Epoch,
+    PushResult,
+    SnapshotId,
+    SnapshotUpdate,
+    apply,
+    inconsistencies,
+)
 from libs.wire.capacity import (
     decode_catalogue,
     decode_observed_allocatable,
@@ -91,6 +100,17 @@ def encode_snapshot_update(update: SnapshotUpdate) -> pb.SnapshotUpdate:
     _encode_upserts(message, {name: _sorted_upserts(name, update) for name in KEYS})
     _encode_removals(message, {name: sorted(update.removals.get(name, ())) for name in KEYS})
     return message
+
+
+def decode_full_snapshot(message: pb.SnapshotUpdate) -> ClusterSnapshot:
+    """Return the snapshot that a full update describes, with every reference in it resolved."""
+    update = decode_snapshot_update(message)
+    if update.base_revision is not None:
+        raise InvalidRequest("must be absent: the snapshot is full", field="base_revision")
+    snapshot = apply(update, None)
+    if problems := inconsistencies(snapshot):
+        raise InvalidRequest(problems[0])
+    return snapshot
 
 
 def decode_push_request(message: pb.PushSnapshotsRequest) -> SnapshotUpdate | SnapshotId:

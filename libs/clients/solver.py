@@ -1,0 +1,73 @@
+"""The solver, asked over gRPC."""
+
+from collections.abc import AsyncIterator
+
+import grpc
+from joiner.solver.v1 import solver_pb2_grpc
+
+from libs.domain.question import (
+    ConsolidateQuestion,
+    Consolidation,
+    ExplainQuestion,
+    Explanation,
+    SimulateQuestion,
+    SolveQuestion,
+)
+from libs.domain.scenario import ScenarioAnswer
+from libs.domain.solution import Solution
+from libs.wire.question import (
+    decode_consolidation,
+    decode_explanation,
+    encode_consolidate_question,
+    encode_explain_question,
+    encode_simulate_question,
+    encode_solve_question,
+)
+from libs.wire.scenario import decode_scenario_answer
+from libs.wire.solution import decode_solution
+
+
+class SolverClient:
+    """Asks one solver.
+
+    Every method raises NotFound (no snapshot of that cluster), RevisionGone (not that revision: try
+    another replica, then the latest), InvalidRequest, Forbidden, Unavailable.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel) -> None:
+        self._stub = solver_pb2_grpc.SolverServiceStub(channel)
+
+    async def solve(self, question: SolveQuestion, *, timeout: float | None = None) -> Solution:
+        """Find a place for every waiting pod; `timeout` in seconds, None for the channel's."""
+        return decode_solution(
+            await self._stub.Solve(encode_solve_question(question), timeout=timeout)
+        )
+
+    async def simulate(self, question: SimulateQuestion) -> AsyncIterator[ScenarioAnswer]:
+        """Yield one answer per scenario, in the order in which they finish.
+
+        Raises:
+            Unsupported: the solver is older than this method.
+        """
+        async for answer in self._stub.Simulate(encode_simulate_question(question)):
+            yield decode_scenario_answer(answer)
+
+    async def consolidate(
+        self, question: ConsolidateQuestion, *, timeout: float | None = None
+    ) -> Consolidation:
+        """Find the best nodes to give up or replace.
+
+        Raises:
+            Unsupported: the solver is older than this method.
+        """
+        return decode_consolidation(
+            await self._stub.Consolidate(encode_consolidate_question(question), timeout=timeout)
+        )
+
+    async def explain(self, question: ExplainQuestion) -> Explanation:
+        """Ask why.
+
+        Raises:
+            Unsupported: the solver is older than this method.
+        """
+        return decode_explanation(await self._stub.Explain(encode_explain_question(question)))

@@ -1,0 +1,109 @@
+"""Questions to the solver beside solving, and which snapshot a question is about."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from libs.domain.capacity import NodeClassRef
+from libs.domain.plan import (
+    Candidate,
+    Command,
+    Decision,
+    LaunchOption,
+    Nomination,
+    PoolMessage,
+)
+from libs.domain.reason import Unplaceable
+from libs.domain.scenario import Scenario
+from libs.domain.snapshot import ClusterSnapshot, SnapshotId
+from libs.domain.solution import SolveOptions
+
+_DEFAULTS = SolveOptions()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotReference:
+    """A snapshot that was pushed: one revision, or with None the newest that is held."""
+
+    cluster_id: str
+    id: SnapshotId | None = None
+
+
+SnapshotSource = SnapshotReference | ClusterSnapshot
+"""A pushed snapshot, or one that comes with the question and is forgotten with the answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SolveQuestion:
+    """Where does every waiting pod go?"""
+
+    snapshot: SnapshotSource
+    options: SolveOptions = _DEFAULTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulateQuestion:
+    """What would the answer be after these edits? One answer per scenario."""
+
+    snapshot: SnapshotSource
+    options: SolveOptions = _DEFAULTS
+    scenarios: tuple[Scenario, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidateQuestion:
+    """Which of these nodes are best given up or replaced?"""
+
+    snapshot: SnapshotSource
+    options: SolveOptions = _DEFAULTS
+    candidates: tuple[Candidate, ...]
+    node_budgets: tuple[tuple[str, int], ...] = ()
+    """Most nodes to give up by pool, sorted by pool; one that is absent has no bound."""
+    move_price_nanos_per_hour: int = 0
+    """Saving per hour that moving one pod is worth."""
+    max_moves: int | None = None
+    """Most pods to move; None: no bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation:
+    """Commands, best first, that may be carried out one by one; any prefix is valid."""
+
+    snapshot: SnapshotId
+    commands: tuple[Command, ...] = ()
+    solver_version: str
+
+
+class SubjectKind(StrEnum):
+    """What a reason is asked about: a pod by uid, a node or a pool by name."""
+
+    POD = "pod"
+    NODE = "node"
+    NODEPOOL = "nodepool"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplainQuestion:
+    """Why does this pod wait, what is this node or pool?"""
+
+    snapshot: SnapshotSource
+    options: SolveOptions = _DEFAULTS
+    subject_kind: SubjectKind
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Reasons; what does not concern the subject is None or empty."""
+
+    snapshot: SnapshotId
+    unplaceable: Unplaceable | None = None
+    """Why the pod has no place."""
+    nomination: Nomination | None = None
+    """Where the pod would go."""
+    pool_messages: tuple[PoolMessage, ...] = ()
+    decision: Decision | None = None
+    """About the node."""
+    options_by_price: tuple[LaunchOption, ...] = ()
+    """What the subject could launch or runs on, cheapest first."""
+    node_class: NodeClassRef | None = None
+    """Of the subject's pool."""

@@ -1,0 +1,231 @@
+"""Mirrors the requests of `solver/v1/solver.proto`, and the answers of Consolidate and Explain."""
+
+from joiner.solver.v1 import solver_pb2 as pb
+
+from libs.domain.errors import InvalidRequest
+from libs.domain.question import (
+    ConsolidateQuestion,
+    Consolidation,
+    ExplainQuestion,
+    Explanation,
+    SimulateQuestion,
+    SnapshotReference,
+    SnapshotSource,
+    SolveQuestion,
+    SubjectKind,
+)
+from libs.domain.snapshot import ClusterSnapshot, full
+from libs.wire.capacity import decode_node_class_ref, encode_node_class_ref
+from libs.wire.command import (
+    decode_candidate,
+    decode_command,
+    decode_decision,
+    encode_candidate,
+    encode_command,
+    encode_decision,
+)
+from libs.wire.field import at, each, optional, require, within
+from libs.wire.plan import (
+    decode_launch_option,
+    decode_nomination,
+    decode_pool_message,
+    encode_launch_option,
+    encode_nomination,
+    encode_pool_message,
+)
+from libs.wire.reason import decode_unplaceable, encode_unplaceable
+from libs.wire.scenario import decode_scenario, encode_scenario
+from libs.wire.snapshot import (
+    decode_full_snapshot,
+    decode_snapshot_id,
+    encode_snapshot_id,
+    encode_snapshot_update,
+)
+from libs.wire.solution import decode_solve_options, encode_solve_options
+
+
+def decode_snapshot_source(message: pb.SnapshotSelector) -> SnapshotSource:
+    """Return the reference, or the snapshot that came with the question."""
+    match message.WhichOneof("snapshot"):
+        case "reference":
+            return at("reference", message.reference, _decode_reference)
+        case "inline":
+            return at("inline", message.inline, decode_full_snapshot)
+        case _:
+            raise InvalidRequest("either reference or inline is required", field="snapshot")
+
+
+def encode_snapshot_source(source: SnapshotSource) -> pb.SnapshotSelector:
+    """Return the message."""
+    if isinstance(source, ClusterSnapshot):
+        return pb.SnapshotSelector(inline=encode_snapshot_update(full(source)))
+    return pb.SnapshotSelector(
+        reference=pb.SnapshotReference(
+            cluster_id=source.cluster_id,
+            id=None if source.id is None else encode_snapshot_id(source.id),
+        )
+    )
+
+
+def decode_solve_question(message: pb.SolveRequest) -> SolveQuestion:
+    """Return the question."""
+    return SolveQuestion(
+        snapshot=at("snapshot", message.snapshot, decode_snapshot_source),
+        options=at("options", message.options, decode_solve_options),
+    )
+
+
+def encode_solve_question(question: SolveQuestion) -> pb.SolveRequest:
+    """Return the message."""
+    return pb.SolveRequest(
+        snapshot=encode_snapshot_source(question.snapshot),
+        options=encode_solve_options(question.options),
+    )
+
+
+def decode_simulate_question(message: pb.SimulateRequest) -> SimulateQuestion:
+    """Return the question."""
+    return SimulateQuestion(
+        snapshot=at("snapshot", message.snapshot, decode_snapshot_source),
+        options=at("options", message.options, decode_solve_options),
+        scenarios=each("scenarios", message.scenarios, decode_scenario),
+    )
+
+
+def encode_simulate_question(question: SimulateQuestion) -> pb.SimulateRequest:
+    """Return the message."""
+    return pb.SimulateRequest(
+        snapshot=encode_snapshot_source(question.snapshot),
+        options=encode_solve_options(question.options),
+        scenarios=map(encode_scenario, question.scenarios),
+    )
+
+
+def decode_consolidate_question(message: pb.ConsolidateRequest) -> ConsolidateQuestion:
+    """Return the question."""
+    require(message, "candidates")
+    max_moves = None
+    if message.HasField("max_moves"):
+        max_moves = within("max_moves", message.max_moves, 0)
+    return ConsolidateQuestion(
+        snapshot=at("snapshot", message.snapshot, decode_snapshot_source),
+        options=at("options", message.options, decode_solve_options),
+        candidates=each("candidates", message.candidates, decode_candidate),
+        node_budgets=tuple(
+            (pool, within(f"node_budgets.{pool}", count, 0))
+            for pool, count in sorted(message.node_budgets.items())
+        ),
+        move_price_nanos_per_hour=within(
+            "move_price_nanos_per_hour", message.move_price_nanos_per_hour, 0
+        ),
+        max_moves=max_moves,
+    )
+
+
+def encode_consolidate_question(question: ConsolidateQuestion) -> pb.ConsolidateRequest:
+    """Return the message."""
+    return pb.ConsolidateRequest(
+        snapshot=encode_snapshot_source(question.snapshot),
+        options=encode_solve_options(question.options),
+        candidates=map(encode_candidate, question.candidates),
+        node_budgets=dict(question.node_budgets),
+        move_price_nanos_per_hour=question.move_price_nanos_per_hour,
+        max_moves=question.max_moves,
+    )
+
+
+def decode_consolidation(message: pb.ConsolidateResponse) -> Consolidation:
+    """Return the answer."""
+    require(message, "snapshot")
+    return Consolidation(
+        snapshot=at("snapshot", message.snapshot, decode_snapshot_id),
+        commands=each("commands", message.commands, decode_command),
+        solver_version=message.solver_version,
+    )
+
+
+def encode_consolidation(consolidation: Consolidation) -> pb.ConsolidateResponse:
+    """Return the message."""
+    return pb.ConsolidateResponse(
+        snapshot=encode_snapshot_id(consolidation.snapshot),
+        commands=map(encode_command, consolidation.commands),
+        solver_version=consolidation.solver_version,
+    )
+
+
+def decode_explain_question(message: pb.ExplainRequest) -> ExplainQuestion:
+    """Return the question."""
+    kind, subject = _decode_subject(message)
+    return ExplainQuestion(
+        snapshot=at("snapshot", message.snapshot, decode_snapshot_source),
+        options=at("options", message.options, decode_solve_options),
+        subject_kind=kind,
+        subject=subject,
+    )
+
+
+def encode_explain_question(question: ExplainQuestion) -> pb.ExplainRequest:
+    """Return the message."""
+    message = pb.ExplainRequest(
+        snapshot=encode_snapshot_source(question.snapshot),
+        options=encode_solve_options(question.options),
+    )
+    match question.subject_kind:
+        case SubjectKind.POD:
+            message.pod_uid = question.subject
+        case SubjectKind.NODE:
+            message.node = question.subject
+        case SubjectKind.NODEPOOL:
+            message.nodepool = question.subject
+    return message
+
+
+def decode_explanation(message: pb.ExplainResponse) -> Explanation:
+    """Return the reasons."""
+    require(message, "snapshot")
+    return Explanation(
+        snapshot=at("snapshot", message.snapshot, decode_snapshot_id),
+        unplaceable=optional(message, "unplaceable", decode_unplaceable),
+        nomination=optional(message, "nomination", decode_nomination),
+        pool_messages=each("pool_messages", message.pool_messages, decode_pool_message),
+        decision=optional(message, "decision", decode_decision),
+        options_by_price=each("options_by_price", message.options_by_price, decode_launch_option),
+        node_class=optional(message, "node_class", decode_node_class_ref),
+    )
+
+
+def encode_explanation(explanation: Explanation) -> pb.ExplainResponse:
+    """Return the message."""
+    message = pb.ExplainResponse(
+        snapshot=encode_snapshot_id(explanation.snapshot),
+        pool_messages=map(encode_pool_message, explanation.pool_messages),
+        options_by_price=map(encode_launch_option, explanation.options_by_price),
+    )
+    if explanation.unplaceable is not None:
+        message.unplaceable.CopyFrom(encode_unplaceable(explanation.unplaceable))
+    if explanation.nomination is not None:
+        message.nomination.CopyFrom(encode_nomination(explanation.nomination))
+    if explanation.decision is not None:
+        message.decision.CopyFrom(encode_decision(explanation.decision))
+    if explanation.node_class is not None:
+        message.node_class.CopyFrom(encode_node_class_ref(explanation.node_class))
+    return message
+
+
+def _decode_reference(message: pb.SnapshotReference) -> SnapshotReference:
+    require(message, "cluster_id")
+    return SnapshotReference(
+        cluster_id=message.cluster_id, id=optional(message, "id", decode_snapshot_id)
+    )
+
+
+def _decode_subject(message: pb.ExplainRequest) -> tuple[SubjectKind, str]:
+    match message.WhichOneof("subject"):
+        case "pod_uid":
+            return SubjectKind.POD, message.pod_uid
+        case "node":
+            return SubjectKind.NODE, message.node
+        case "nodepool":
+            return SubjectKind.NODEPOOL, message.nodepool
+        case _:
+            raise InvalidRequest("one of pod_uid, node, nodepool is required", field="subject")

@@ -1,0 +1,167 @@
+"""Mirrors the what-ifs of `solver/v1/solver.proto`."""
+
+from typing import assert_never
+
+from joiner.solver.v1 import solver_pb2 as pb
+
+from libs.domain.errors import InvalidRequest
+from libs.domain.scenario import (
+    AddPods,
+    CordonNodes,
+    Edit,
+    EditOfferings,
+    PutNodePool,
+    PutOverlay,
+    RemoveNodePool,
+    RemoveNodes,
+    RemoveOverlay,
+    ScaleOwner,
+    Scenario,
+    ScenarioAnswer,
+)
+from libs.wire.field import at, each, require, within
+from libs.wire.nodepool import decode_nodepool, encode_nodepool
+from libs.wire.pod import decode_pod_shape, encode_pod_shape
+from libs.wire.solution import decode_solution, encode_solution
+from libs.wire.workload import decode_node_overlay, encode_node_overlay
+
+
+def decode_scenario(message: pb.Scenario) -> Scenario:
+    """Return the scenario, edits in order."""
+    return Scenario(name=message.name, edits=each("edits", message.edits, decode_edit))
+
+
+def encode_scenario(scenario: Scenario) -> pb.Scenario:
+    """Return the message."""
+    return pb.Scenario(name=scenario.name, edits=map(encode_edit, scenario.edits))
+
+
+def decode_edit(message: pb.Edit) -> Edit:
+    """Return the edit."""
+    match message.WhichOneof("edit"):
+        case "remove_nodes":
+            return RemoveNodes(names=tuple(message.remove_nodes.names))
+        case "cordon_nodes":
+            return CordonNodes(names=tuple(message.cordon_nodes.names))
+        case "add_pods":
+            return at("add_pods", message.add_pods, _decode_add_pods)
+        case "scale_owner":
+            return at("scale_owner", message.scale_owner, _decode_scale_owner)
+        case _:
+            return _decode_put_or_remove(message)
+
+
+def encode_edit(edit: Edit) -> pb.Edit:
+    """Return the message."""
+    match edit:
+        case RemoveNodes(names=names):
+            return pb.Edit(remove_nodes=pb.NodeNames(names=names))
+        case CordonNodes(names=names):
+            return pb.Edit(cordon_nodes=pb.NodeNames(names=names))
+        case AddPods(shape=shape, count=count):
+            return pb.Edit(add_pods=pb.AddPods(shape=encode_pod_shape(shape), count=count))
+        case ScaleOwner():
+            return pb.Edit(scale_owner=_encode_scale_owner(edit))
+        case EditOfferings():
+            return pb.Edit(offerings=_encode_offering_edit(edit))
+        case _:
+            return _encode_put_or_remove(edit)
+
+
+def decode_scenario_answer(message: pb.SimulateResponse) -> ScenarioAnswer:
+    """Return the answer to one scenario."""
+    require(message, "response")
+    return ScenarioAnswer(
+        scenario=message.scenario,
+        solution=at("response", message.response, decode_solution),
+        cost_delta_nanos_per_hour=message.cost_delta_nanos_per_hour,
+    )
+
+
+def encode_scenario_answer(answer: ScenarioAnswer) -> pb.SimulateResponse:
+    """Return the message."""
+    return pb.SimulateResponse(
+        scenario=answer.scenario,
+        response=encode_solution(answer.solution),
+        cost_delta_nanos_per_hour=answer.cost_delta_nanos_per_hour,
+    )
+
+
+def _decode_put_or_remove(message: pb.Edit) -> Edit:
+    match message.WhichOneof("edit"):
+        case "put_nodepool":
+            return PutNodePool(nodepool=at("put_nodepool", message.put_nodepool, decode_nodepool))
+        case "remove_nodepool":
+            return RemoveNodePool(name=message.remove_nodepool)
+        case "put_overlay":
+            return PutOverlay(overlay=at("put_overlay", message.put_overlay, decode_node_overlay))
+        case "remove_overlay":
+            return RemoveOverlay(name=message.remove_overlay)
+        case "offerings":
+            return at("offerings", message.offerings, _decode_offering_edit)
+        case _:
+            raise InvalidRequest("is required", field="edit")
+
+
+def _encode_put_or_remove(
+    edit: PutNodePool | RemoveNodePool | PutOverlay | RemoveOverlay,
+) -> pb.Edit:
+    match edit:
+        case PutNodePool(nodepool=nodepool):
+            return pb.Edit(put_nodepool=encode_nodepool(nodepool))
+        case RemoveNodePool(name=name):
+            return pb.Edit(remove_nodepool=name)
+        case PutOverlay(overlay=overlay):
+            return pb.Edit(put_overlay=encode_node_overlay(overlay))
+        case RemoveOverlay(name=name):
+            return pb.Edit(remove_overlay=name)
+        case _:
+            assert_never(edit)
+
+
+def _decode_add_pods(message: pb.AddPods) -> AddPods:
+    require(message, "shape")
+    return AddPods(
+        shape=at("shape", message.shape, decode_pod_shape),
+        count=within("count", message.count, 1),
+    )
+
+
+def _decode_scale_owner(message: pb.ScaleOwner) -> ScaleOwner:
+    require(message, "namespace", "kind", "name")
+    return ScaleOwner(
+        namespace=message.namespace,
+        kind=message.kind,
+        name=message.name,
+        replicas=within("replicas", message.replicas, 0),
+    )
+
+
+def _encode_scale_owner(edit: ScaleOwner) -> pb.ScaleOwner:
+    return pb.ScaleOwner(
+        namespace=edit.namespace, kind=edit.kind, name=edit.name, replicas=edit.replicas
+    )
+
+
+def _decode_offering_edit(message: pb.OfferingEdit) -> EditOfferings:
+    change = message.WhichOneof("change")
+    if change is None:
+        raise InvalidRequest("either available or price_delta_ppm is required", field="change")
+    return EditOfferings(
+        zone=message.zone,
+        capacity_type=message.capacity_type,
+        instance_type=message.instance_type,
+        available=message.available if change == "available" else None,
+        price_delta_ppm=message.price_delta_ppm if change == "price_delta_ppm" else None,
+    )
+
+
+def _encode_offering_edit(edit: EditOfferings) -> pb.OfferingEdit:
+    message = pb.OfferingEdit(
+        zone=edit.zone, capacity_type=edit.capacity_type, instance_type=edit.instance_type
+    )
+    if edit.available is not None:
+        message.available = edit.available
+    elif edit.price_delta_ppm is not None:
+        message.price_delta_ppm = edit.price_delta_ppm
+    return message
