@@ -20,6 +20,9 @@ from services.simulator.rule_ids import RuleIds
 
 Line = Mapping[str, Any]
 
+_LONGEST_PREFIX = 58
+"""How much of a generateName is left before the five characters."""
+
 _HIDDEN = ("uid", "creationTimestamp", "managedFields", "resourceVersion")
 
 
@@ -146,18 +149,31 @@ def _differences(
 def _refusal_differences(line: Line, body: Mapping[str, Any], rules: RuleIds) -> Iterator[str]:
     if body.get("reason") != line["reason"]:
         yield f"reason {body.get('reason')}, recorded {line['reason']}"
-    if answer_has_go_words(line):
+    if not _words_compare(line):
         return
     causes = (body.get("details") or {}).get("causes", ())
-    ours = {rules.identify(line["gvk"]["kind"], cause) for cause in causes}
+    ours = {
+        rules.identify(line["gvk"]["kind"], _with_hidden_suffix(line, cause)) for cause in causes
+    }
     recorded = {_recorded_cause(cause) for cause in line["causes"]}
     yield from (f"cause only here: {_spell(cause)}" for cause in sorted(ours - recorded))
     yield from (f"cause only recorded: {_spell(cause)}" for cause in sorted(recorded - ours))
 
 
-def answer_has_go_words(line: Line) -> bool:
-    """Return whether the answer's words name Go types, so that only code and reason compare."""
-    return line["status"] in (400, 409, 500)
+def _with_hidden_suffix(line: Line, cause: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a cause whose generated name ends in `<5>`, as the lines have it."""
+    metadata = line["object"].get("metadata") if isinstance(line["object"], dict) else None
+    prefix = metadata.get("generateName") if isinstance(metadata, dict) else None
+    if not isinstance(prefix, str) or not prefix or cause["field"] != "metadata.name":
+        return cause
+    generated = re.escape(prefix[:_LONGEST_PREFIX]) + r"[a-z0-9]{5}\""
+    hidden = f'{prefix[:_LONGEST_PREFIX]}<5>"'
+    return {**cause, "message": re.sub(generated, lambda _: hidden, cause["message"])}
+
+
+def _words_compare(line: Line) -> bool:
+    """Return whether the answer's words are comparable; those of other codes name Go types."""
+    return line["status"] not in (400, 409, 500)
 
 
 def _recorded_cause(cause: Mapping[str, str]) -> tuple[str, str, str]:
