@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 import grpc
 from joiner.lifecycle.v1 import lifecycle_pb2, lifecycle_pb2_grpc
 
+from libs.clients.call import responses
 from libs.domain.execution import (
     ApplyRequest,
     ApplyResult,
@@ -44,8 +45,9 @@ class LifecycleClient:
 
     async def watch_commands(self) -> AsyncIterator[CommandProgress]:
         """Yield the state of all commands under way, then every change."""
-        async for progress in self._stub.WatchCommands(lifecycle_pb2.WatchCommandsRequest()):
-            yield decode_command_progress(progress)
+        call = self._stub.WatchCommands(lifecycle_pb2.WatchCommandsRequest())
+        async for progress in responses(call, decode_command_progress):
+            yield progress
 
     async def report_decisions(self, report: DecisionReport) -> None:
         """Have decisions about nodes published."""

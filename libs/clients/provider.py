@@ -2,12 +2,14 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import grpc
 from joiner.provider.v1 import provider_pb2 as pb
 from joiner.provider.v1 import provider_pb2_grpc
 
+from libs.clients.call import seconds
 from libs.domain.provider import (
     Capabilities,
     Instance,
@@ -67,10 +69,10 @@ class ProviderClient:
         return decode_instance_type_listing(await self._stub.ListInstanceTypes(request))
 
     async def create(
-        self, batch: LaunchBatch, *, timeout: float | None = None
+        self, batch: LaunchBatch, *, deadline: timedelta | None = None
     ) -> tuple[LaunchOutcome, ...]:
         """Launch one instance per claim; return one outcome per claim, sorted by claim."""
-        response = await self._stub.Create(encode_launch_batch(batch), timeout=timeout)
+        response = await self._stub.Create(encode_launch_batch(batch), timeout=seconds(deadline))
         return decode_launch_outcomes(response)
 
     async def delete(self, provider_id: str, *, nodeclaim: str = "") -> None:
@@ -94,19 +96,21 @@ class ProviderClient:
         """Read all instances of this cluster, sorted by provider id; complete or an error."""
         return decode_instances(await self._stub.List(pb.ListRequest()))
 
-    async def is_drifted(self, provider_id: str, node_class: NodeClass, *, hash: str = "") -> str:
+    async def is_drifted(
+        self, provider_id: str, node_class: NodeClass, *, drift_hash: str = ""
+    ) -> str:
         """Return why an instance is not what its class describes; empty where it is.
 
         Args:
             provider_id: the instance.
             node_class: its class now.
-            hash: drift hash of the class when it was launched.
+            drift_hash: of the class when it was launched.
 
         Raises:
             NotFound: it is gone.
         """
         request = pb.IsDriftedRequest(
-            provider_id=provider_id, node_class=encode_node_class(node_class), hash=hash
+            provider_id=provider_id, node_class=encode_node_class(node_class), hash=drift_hash
         )
         return (await self._stub.IsDrifted(request)).reason
 

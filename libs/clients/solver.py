@@ -1,10 +1,12 @@
 """The solver, asked over gRPC."""
 
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 import grpc
 from joiner.solver.v1 import solver_pb2_grpc
 
+from libs.clients.call import responses, seconds
 from libs.domain.question import (
     ConsolidateQuestion,
     Consolidation,
@@ -37,10 +39,12 @@ class SolverClient:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._stub = solver_pb2_grpc.SolverServiceStub(channel)
 
-    async def solve(self, question: SolveQuestion, *, timeout: float | None = None) -> Solution:
-        """Find a place for every waiting pod; `timeout` in seconds, None for the channel's."""
+    async def solve(
+        self, question: SolveQuestion, *, deadline: timedelta | None = None
+    ) -> Solution:
+        """Find a place for every waiting pod; a `deadline` of None is the channel's."""
         return decode_solution(
-            await self._stub.Solve(encode_solve_question(question), timeout=timeout)
+            await self._stub.Solve(encode_solve_question(question), timeout=seconds(deadline))
         )
 
     async def simulate(self, question: SimulateQuestion) -> AsyncIterator[ScenarioAnswer]:
@@ -49,11 +53,12 @@ class SolverClient:
         Raises:
             Unsupported: the solver is older than this method.
         """
-        async for answer in self._stub.Simulate(encode_simulate_question(question)):
-            yield decode_scenario_answer(answer)
+        call = self._stub.Simulate(encode_simulate_question(question))
+        async for answer in responses(call, decode_scenario_answer):
+            yield answer
 
     async def consolidate(
-        self, question: ConsolidateQuestion, *, timeout: float | None = None
+        self, question: ConsolidateQuestion, *, deadline: timedelta | None = None
     ) -> Consolidation:
         """Find the best nodes to give up or replace.
 
@@ -61,7 +66,9 @@ class SolverClient:
             Unsupported: the solver is older than this method.
         """
         return decode_consolidation(
-            await self._stub.Consolidate(encode_consolidate_question(question), timeout=timeout)
+            await self._stub.Consolidate(
+                encode_consolidate_question(question), timeout=seconds(deadline)
+            )
         )
 
     async def explain(self, question: ExplainQuestion) -> Explanation:
