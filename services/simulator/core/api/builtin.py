@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from services.simulator.core.api import eventforms
 from services.simulator.core.api.resources import Resource
 
 _NAMESPACE_VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
@@ -123,7 +124,8 @@ def _resources() -> Iterator[Resource]:
         "Lease", "leases", creates_on_update=True, unconditional=False
     )
     yield _group("events.k8s.io", "v1", "events/v1")(
-        "Event", "events", short=("ev",), creates_on_update=True, stored_as="events"
+        "Event", "events", short=("ev",), creates_on_update=True, stored_as="events",
+        from_storage=eventforms.from_core, to_storage=eventforms.to_core,
     )
     yield _group("discovery.k8s.io", "v1", "discovery/v1")(
         "EndpointSlice", "endpointslices", generation=True

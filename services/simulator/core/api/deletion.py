@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from services.simulator.core.api import errors
+from services.simulator.core.api import definitions, errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.reading import ListOptions, Page
 from services.simulator.core.api.resources import Resource
@@ -64,6 +64,8 @@ def delete(
     warnings = (_JOB_WARNING,) if kind.qualified == "jobs.batch" and not options.propagation else ()
     if kind.qualified == "namespaces":
         deleted = _delete_namespace(store, kind, old, options)
+    elif kind.bucket == definitions.BUCKET:
+        deleted = _delete_definition(store, kind, old, options)
     elif "deletionTimestamp" in old.object["metadata"]:
         deleted = _delete_again(store, kind, old, options)
     else:
@@ -114,7 +116,7 @@ def _delete_first(
     marked = _marked(store, old.object, grace, finalizers)
     if options.dry_run:
         return Deleted(object=marked, gone=not finalizers and grace == 0)
-    version = store.storage.write(resource.bucket, old.key, marked)
+    version = store.write(resource, old.key, marked)
     if finalizers or grace > 0:
         return Deleted(object=version.object, gone=False)
     return _remove(store, resource, version, options)
@@ -137,7 +139,7 @@ def _delete_again(
     shortened["metadata"]["deletionTimestamp"] = _after(store, grace)
     if options.dry_run:
         return Deleted(object=shortened, gone=finished(shortened))
-    version = store.storage.write(resource.bucket, old.key, shortened)
+    version = store.write(resource, old.key, shortened)
     if finished(version.object):
         return _remove(store, resource, version, options)
     return Deleted(object=version.object, gone=False)
@@ -156,14 +158,27 @@ def _delete_namespace(
     marked["status"] = {**thaw(old.object.get("status", {})), "phase": "Terminating"}
     if options.dry_run:
         return Deleted(object=marked, gone=False)
-    version = store.storage.write(resource.bucket, old.key, marked)
+    version = store.write(resource, old.key, marked)
+    return Deleted(object=version.object, gone=False)
+
+
+def _delete_definition(
+    store: Store, resource: Resource, old: Version, options: DeleteOptions
+) -> Deleted:
+    """Mark a definition; the store removes its objects, then the definition, at once if nothing holds them."""
+    if "deletionTimestamp" in old.object["metadata"]:
+        return Deleted(object=old.object, gone=False)
+    marked = definitions.terminating(old.object, store.timestamp())
+    if options.dry_run:
+        return Deleted(object=marked, gone=False)
+    version = store.write(resource, old.key, marked)
     return Deleted(object=version.object, gone=False)
 
 
 def _remove(store: Store, resource: Resource, old: Version, options: DeleteOptions) -> Deleted:
     if options.dry_run:
         return Deleted(object=old.object, gone=True)
-    removed = store.storage.remove(resource.bucket, old.key)
+    removed = store.remove(resource, old.key)
     return Deleted(object=removed.object, gone=True)
 
 

@@ -4,7 +4,7 @@ Handlers, discovery, selectors, tables and storage read it and nothing else know
 become values of the same type when their definition is stored.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,6 +48,19 @@ class Resource:
 
     columns: tuple[Any, ...] = ()
     """What tables show of a custom resource, beside its name (`columns.Column`)."""
+
+    deprecation: str = ""
+    """A warning that every request to this version carries."""
+
+    stored_version: str = ""
+    """For custom resources, the version in which objects are stored."""
+
+    from_storage: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    to_storage: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """How stored objects look in this version and back; None where they are stored in it."""
+
+    schema: Mapping[str, Any] | None = None
+    """For custom resources, the OpenAPI schema as it stands in the definition."""
 
     scale: tuple[str, str, str] | None = field(default=None)
     """Paths of spec replicas, status replicas and label selector (`""` for none) behind the scale subresource."""

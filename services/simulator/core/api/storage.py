@@ -176,14 +176,13 @@ class Storage:
         self._record(found, Event(Change.MODIFIED if previous else Change.ADDED, version, previous))
         return version
 
-    def remove(self, bucket: str, key: str, last: Object | None = None) -> Version:
-        """Delete an object and return its last state, `last` if given, under the revision of the deletion."""
+    def remove(self, bucket: str, key: str) -> Version:
+        """Delete an object and return its last state under the revision of the deletion."""
         found = self.bucket(bucket)
         previous = found.objects.pop(key)
         del found.keys[bisect_left(found.keys, key)]
         self.revision += 1
-        state = previous if last is None else Version(key, freeze(last), previous.revision)
-        version = at_revision(state, self.revision)
+        version = at_revision(previous, self.revision)
         self._record(found, Event(Change.DELETED, version, previous))
         return version
 

@@ -5,24 +5,47 @@ what it returns is frozen and shared; an update that changes nothing keeps its r
 refusal leaves no trace.
 """
 
-from collections.abc import Callable
+import dataclasses
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.simulator.core.api import errors, metadata, reading
+from services.simulator.core.api import definitions, errors, metadata, reading
 from services.simulator.core.api.builtin import BUILTIN
+from services.simulator.core.api.definitions import Definitions
+from services.simulator.core.api.frozen import freeze
 from services.simulator.core.api.reading import ListOptions, Page
 from services.simulator.core.api.resources import Catalogue, Resource
 from services.simulator.core.api.storage import Storage, Version
 from services.simulator.core.api.strategies.registry import strategy_of
-from services.simulator.core.api.strategies.strategy import Strategy
 from services.simulator.core.api.watching import Watch
-from services.simulator.core.api.writing import DEFAULTS, Decoded, WriteOptions, Written, decode
+from services.simulator.core.api.writing import (
+    DEFAULTS,
+    Decoded,
+    WriteOptions,
+    Written,
+    decode,
+    decode_custom,
+)
 
 Object = dict[str, Any]
 
 FIRST_NAMESPACES = ("kube-system", "kube-public", "default", "kube-node-lease")
+
+FIRST_PRIORITIES = (
+    (
+        "system-node-critical",
+        2000001000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2000000000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node "
+        "if necessary.",
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +68,13 @@ class Store:
         self.plugins = plugins
         self.storage = Storage(history=history)
         self.resources = Catalogue(BUILTIN)
+        self.definitions = Definitions(self.resources)
         self._boot()
 
     def _boot(self) -> None:
+        for name, value, description in FIRST_PRIORITIES:
+            first = {"metadata": {"name": name}, "value": value, "description": description}
+            self.create("priorityclasses.scheduling.k8s.io", first)
         for name in FIRST_NAMESPACES:
             self.create("namespaces", {"metadata": {"name": name}})
 
@@ -68,8 +95,7 @@ class Store:
 
     def find(self, resource: str | Resource, name: str, namespace: str = "") -> Object | None:
         """Return an object, None if there is none."""
-        kind = self.resource(resource)
-        version = self.storage.read(kind.bucket, key_of(kind, name, namespace))
+        version = self.look(self.resource(resource), name, namespace)
         return version.object if version is not None else None
 
     def list(
@@ -99,14 +125,22 @@ class Store:
 
     def page(self, resource: Resource, namespace: str | None, options: ListOptions) -> Page:
         """Return one page of a list."""
-        return reading.read_page(self.storage, resource, prefix_of(resource, namespace), options)
+        page = reading.read_page(self.storage, resource, prefix_of(resource, namespace), options)
+        if resource.from_storage is None:
+            return page
+        return dataclasses.replace(page, items=[seen_as(resource, item) for item in page.items])
 
     def read(self, resource: Resource, name: str, namespace: str) -> Version:
         """Return the stored state of an object; raises the 404."""
-        version = self.storage.read(resource.bucket, key_of(resource, name, namespace))
+        version = self.look(resource, name, namespace)
         if version is None:
             raise errors.not_found(resource, name)
         return version
+
+    def look(self, resource: Resource, name: str, namespace: str) -> Version | None:
+        """Return the stored state of an object in the resource's version, None if there is none."""
+        version = self.storage.read(resource.bucket, key_of(resource, name, namespace))
+        return seen_as(resource, version) if version is not None else None
 
     # Writing
 
@@ -125,25 +159,23 @@ class Store:
         self._require_namespace(kind, meta)
         if "resourceVersion" in meta:
             raise errors.internal("resourceVersion should not be set on objects to be created")
-        strategy = self.strategy(kind)
         self._stamp(meta)
+        strategy = strategy_of(kind)
         if kind.has_status and not strategy.keeps_status:
             _reset_status(new, kind)
         strategy.prepare_create(new, self.timestamp())
-        found = metadata.validate(
-            meta, strategy.check_name, namespaced=kind.namespaced
-        ) + strategy.validate(new)
-        errors.check(kind, meta.get("name", ""), found)
+        found = metadata.validate(meta, strategy.check_name, namespaced=kind.namespaced)
+        new, warnings = self._judge(kind, new, None, "", found)
         key = key_of(kind, meta["name"], meta.get("namespace", ""))
         existing = self.storage.read(kind.bucket, key)
         if existing is not None:
             deleting = "deletionTimestamp" in existing.object["metadata"]
             raise errors.already_exists(kind, meta["name"], deleting=deleting)
-        warnings = (*decoded.warnings, *strategy.warnings(new))
+        all_warnings = (*decoded.warnings, *warnings)
         if options.dry_run:
-            return Written(object=new, warnings=warnings, created=True)
-        version = self.storage.write(kind.bucket, key, new)
-        return Written(object=version.object, version=version, warnings=warnings, created=True)
+            return Written(object=new, warnings=all_warnings, created=True)
+        version = self.write(kind, key, new)
+        return Written(object=version.object, version=version, warnings=all_warnings, created=True)
 
     def update(
         self,
@@ -162,7 +194,7 @@ class Store:
         name = name or meta.get("name", "")
         namespace = namespace or meta.get("namespace", "")
         check_identity(kind, meta, name, namespace)
-        old = self.storage.read(kind.bucket, key_of(kind, name, namespace))
+        old = self.look(kind, name, namespace)
         if old is None:
             if kind.creates_on_update and not subresource:
                 meta.pop("resourceVersion", None)
@@ -183,30 +215,25 @@ class Store:
         """Store a new state in place of `old`: the common end of updates and patches."""
         new, meta = decoded.object, decoded.object["metadata"]
         old_meta = old.object["metadata"]
-        strategy = self.strategy(resource)
+        strategy = strategy_of(resource)
         metadata.carry_over(meta, old_meta)
         if subresource == "status":
             _keep_all_but_status(new, old.object)
-            if strategy.status_keeps_labels:
+            if strategy.status_keeps_metadata:
+                meta = new["metadata"] = dict(old_meta)
+            elif strategy.status_keeps_labels:
                 _copy_member(meta, old_meta, "labels")
             strategy.prepare_status(new, old.object)
         else:
             if resource.has_status:
                 _copy_member(new, old.object, "status")
             strategy.prepare_update(new, old.object)
-        self._validate_update(resource, new, old, subresource)
-        meta["resourceVersion"] = old_meta["resourceVersion"]
-        warnings = (*decoded.warnings, *(strategy.warnings(new) if not subresource else ()))
-        if finished(new):
-            return self._remove(resource, old, new, warnings, options)
-        if new == old.object:
-            return Written(object=old.object, version=old, warnings=warnings)
-        if options.dry_run:
-            return Written(object=new, warnings=warnings)
-        version = self.storage.write(resource.bucket, old.key, new)
-        return Written(object=version.object, version=version, warnings=warnings)
+        found = metadata.validate_update(meta, old_meta)
+        new, warnings = self._judge(resource, new, old.object, subresource, found)
+        new["metadata"]["resourceVersion"] = old_meta["resourceVersion"]
+        return self._settle(resource, old, new, (*decoded.warnings, *warnings), options)
 
-    def _remove(
+    def _settle(
         self,
         resource: Resource,
         old: Version,
@@ -214,28 +241,113 @@ class Store:
         warnings: tuple[str, ...],
         options: WriteOptions,
     ) -> Written:
-        """Delete an object whose last finalizer went; the answer still carries its old resourceVersion."""
-        if not options.dry_run:
-            self.storage.remove(resource.bucket, old.key, new)
-        return Written(object=new, warnings=warnings, gone=True)
+        """Store, delete or leave alone, whatever the new state asks for."""
+        if finished(new):
+            # The last finalizer went: the answer still carries the old resourceVersion.
+            if not options.dry_run:
+                self.remove(resource, old.key)
+            return Written(object=new, warnings=warnings, gone=True)
+        if new == old.object:
+            return Written(object=old.object, version=old, warnings=warnings)
+        if options.dry_run:
+            return Written(object=new, warnings=warnings)
+        version = self.write(resource, old.key, new)
+        return Written(object=version.object, version=version, warnings=warnings)
 
-    def _validate_update(
-        self, resource: Resource, new: Object, old: Version, subresource: str
-    ) -> None:
-        strategy = self.strategy(resource)
-        found = metadata.validate_update(new["metadata"], old.object["metadata"])
-        if subresource == "status":
-            found = found + strategy.validate_status(new, old.object)
+    def _judge(
+        self,
+        resource: Resource,
+        new: Object,
+        old: Object | None,
+        subresource: str,
+        metadata_errors: Sequence[errors.FieldError],
+    ) -> tuple[Object, tuple[str, ...]]:
+        """Validate; return the object to store and the warnings; raises the 422."""
+        if resource.custom:
+            return self._judge_custom(resource, new, old, subresource, metadata_errors)
+        strategy = strategy_of(resource)
+        # Kubernetes checks changed metadata in the generic part and again in each kind's own.
+        found = [*metadata_errors] if old is None else [*metadata_errors, *metadata_errors]
+        if subresource == "status" and old is not None:
+            found += strategy.validate_status(new, old)
         else:
-            found = found + (strategy.validate(new) if strategy.revalidates else [])
-            found = found + strategy.validate_update(new, old.object)
-        errors.check(resource, new["metadata"]["name"], found)
+            found += strategy.validate(new)
+            found += strategy.validate_update(new, old) if old is not None else []
+        errors.check(resource, new["metadata"].get("name", ""), found)
+        return new, () if subresource else tuple(strategy.warnings(new))
+
+    def _judge_custom(
+        self,
+        resource: Resource,
+        new: Object,
+        old: Object | None,
+        subresource: str,
+        metadata_errors: Sequence[errors.FieldError],
+    ) -> tuple[Object, tuple[str, ...]]:
+        schema = self.definitions.version_of(resource)
+        judged = schema.judge(new, old, subresource=subresource, metadata_causes=metadata_errors)
+        if judged.causes:
+            kind, name = str(new.get("kind", resource.kind)), new["metadata"].get("name", "")
+            raise errors.invalid(kind, resource.group, name, judged.causes)
+        warnings = tuple(f"{warning.field}: {warning.message}" for warning in judged.warnings)
+        deprecated = (resource.deprecation,) if resource.deprecation else ()
+        return schema.read_back(new), (*deprecated, *warnings)
+
+    # Storing: the only places where objects change
+
+    def write(self, resource: Resource, key: str, obj: Object) -> Version:
+        """Store a state as it is and return it in the resource's version; `obj` must be the caller's own."""
+        version = self.storage.write(resource.bucket, key, stored_form(resource, obj))
+        if resource.bucket == definitions.BUCKET:
+            self._follow_definition(key)
+        return seen_as(resource, version)
+
+    def remove(self, resource: Resource, key: str) -> Version:
+        """Delete an object and return its last state under the revision of its deletion."""
+        version = self.storage.remove(resource.bucket, key)
+        if resource.bucket == definitions.BUCKET:
+            self.definitions.withdraw(version.object)
+        elif resource.custom:
+            self._clean_up(resource.qualified)
+        return seen_as(resource, version)
+
+    def _follow_definition(self, key: str) -> None:
+        """Establish a definition that was written, and serve it as it is now."""
+        current = self.storage.read(definitions.BUCKET, key)
+        assert current is not None
+        crd = current.object
+        if "deletionTimestamp" in crd["metadata"]:
+            self._clean_up(key)
+            return
+        conflict = self.definitions.conflicts(crd)
+        settled = definitions.established(crd, self.timestamp(), conflict)
+        if settled != crd:
+            crd = self.storage.write(definitions.BUCKET, key, settled).object
+        if not conflict:
+            self.definitions.serve(crd)
+
+    def _clean_up(self, name: str) -> None:
+        """Delete what is left of a definition that is going; take its finalizer when nothing is."""
+        crd = self.storage.read(definitions.BUCKET, name)
+        if crd is None or "deletionTimestamp" not in crd.object["metadata"]:
+            return
+        for version in self.storage.scan(name):
+            meta = version.object["metadata"]
+            if not meta.get("finalizers"):
+                self.storage.remove(name, version.key)
+            elif "deletionTimestamp" not in meta:
+                marked = {**meta, "deletionTimestamp": self.timestamp(), "deletionGracePeriodSeconds": 0}
+                self.storage.write(name, version.key, {**version.object, "metadata": marked})
+        if self.storage.scan(name):
+            return
+        left = [held for held in crd.object["metadata"]["finalizers"] if held != definitions.CLEANUP]
+        if left:
+            released = {**crd.object["metadata"], "finalizers": left}
+            self.storage.write(definitions.BUCKET, name, {**crd.object, "metadata": released})
+        else:
+            self.definitions.withdraw(self.storage.remove(definitions.BUCKET, name).object)
 
     # Shared steps
-
-    def strategy(self, resource: Resource) -> Strategy:
-        """Return how a resource is written."""
-        return strategy_of(resource)
 
     def timestamp(self) -> str:
         """Return the present time as metadata spells it."""
@@ -243,9 +355,13 @@ class Store:
 
     def decode(self, resource: Resource, obj: Object, options: WriteOptions) -> Decoded:
         """Return the canonical, defaulted form of what a client sent; raises a 400."""
-        decoded = decode(resource, obj, options)
+        if resource.custom:
+            schema = self.definitions.version_of(resource)
+            decoded = decode_custom(resource, schema, obj, options)
+        else:
+            decoded = decode(resource, obj, options)
         decoded.object["metadata"].pop("managedFields", None)
-        self.strategy(resource).default(decoded.object)
+        strategy_of(resource).default(decoded.object)
         return decoded
 
     def _stamp(self, meta: Object) -> None:
@@ -287,10 +403,8 @@ class Store:
         revision = meta.get("resourceVersion", "")
         if not revision:
             if not resource.unconditional_update:
-                why = "must be specified for an update"
-                errors.check(
-                    resource, current["name"], [errors.wrong("metadata.resourceVersion", 0, why)]
-                )
+                missing = errors.wrong("metadata.resourceVersion", 0, "must be specified for an update")
+                raise errors.invalid(resource.plural, resource.group, current["name"], [missing])
             return
         if not revision.isdecimal():
             raise errors.internal(
@@ -298,6 +412,22 @@ class Store:
             )
         if revision != current["resourceVersion"]:
             raise errors.conflict(resource, current["name"])
+
+
+def seen_as(resource: Resource, version: Version) -> Version:
+    """Return a stored state as a resource shows it: itself, or another version's view of it."""
+    if resource.from_storage is None:
+        return version
+    return Version(version.key, freeze(resource.from_storage(version.object)), version.revision)
+
+
+def stored_form(resource: Resource, obj: Object) -> Object:
+    """Return an object as it is stored: in the storage version."""
+    if resource.to_storage is not None:
+        return resource.to_storage(obj)
+    if resource.stored_version:
+        return {**obj, "apiVersion": f"{resource.group}/{resource.stored_version}"}
+    return obj
 
 
 def key_of(resource: Resource, name: str, namespace: str) -> str:

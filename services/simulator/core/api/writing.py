@@ -4,13 +4,14 @@ Shared by create, update and patch; built-in types go through the codec, custom 
 and only have their metadata decoded.
 """
 
-from collections.abc import Mapping
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
 from services.simulator.core.api.errors import ApiError, bad_request
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
+from services.simulator.core.crd.admission import CompiledVersion
 from services.simulator.core.types import codec
 from services.simulator.core.types.table import OBJECT_META
 
@@ -58,43 +59,65 @@ DEFAULTS = WriteOptions()
 
 
 def decode(resource: Resource, raw: Any, options: WriteOptions = DEFAULTS) -> Decoded:
-    """Return the object in canonical form, its own value; raises a 400."""
+    """Return an object of a built-in type in canonical form, its own value; raises a 400."""
     if not isinstance(raw, dict):
-        raise bad_request(f"unable to decode: the body is no {resource.kind}")
+        raise bad_request(f"{unreadable(resource)}: the body is no object")
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if (kind and kind != resource.kind) or (version and version != resource.group_version):
-        raise _wrong_type(resource, kind, version)
+        raise _wrong_type(resource, str(kind or ""), str(version or ""))
     decoding = codec.Decoding()
     try:
-        obj = (
-            decode_custom(raw, decoding)
-            if resource.custom
-            else codec.decode(resource.type, raw, decoding)
-        )
+        obj = codec.decode(resource.type, raw, decoding)
     except codec.Mismatch as mismatch:
         raise bad_request(f"{unreadable(resource)}: {mismatch.message()}") from mismatch
     obj["kind"], obj["apiVersion"] = resource.kind, resource.group_version
-    problems = [f'duplicate field "{path}"' for path in options.duplicates]
-    if decoding.unknown and options.field_validation != "Ignore":
-        paths = _unknown(resource, raw)
-        problems = [f'unknown field "{path}"' for path in paths] + problems
+    unknown = decoding.unknown and options.field_validation != "Ignore"
+    paths = codec.unknown_fields(resource.type, raw) if unknown else []
+    return _complain(resource, obj, paths, options)
+
+
+def decode_custom(
+    resource: Resource, schema: CompiledVersion, raw: Any, options: WriteOptions = DEFAULTS
+) -> Decoded:
+    """Return a custom object with its metadata decoded, pruned and defaulted; raises a 400."""
+    _check_custom_type(resource, raw)
+    decoding = codec.Decoding()
+    try:
+        metadata = codec.decode(OBJECT_META, raw.get("metadata") or {}, decoding)
+    except codec.Mismatch as mismatch:
+        message = mismatch.under("metadata", "").message()
+        raise bad_request(f"{unreadable(resource)}: {message}") from mismatch
+    prepared, unknown = schema.prepare(raw)
+    prepared["metadata"] = metadata
+    paths = list(unknown)
+    if decoding.unknown:
+        found = codec.unknown_fields(OBJECT_META, raw.get("metadata"))
+        paths = [f"metadata.{path}" for path in found] + paths
+    return _complain(resource, prepared, paths, options)
+
+
+def _complain(resource: Resource, obj: Object, unknown: list[str], options: WriteOptions) -> Decoded:
+    """Warn of unknown and repeated fields, or refuse them, as the options say."""
+    problems = [f'unknown field "{path}"' for path in unknown]
+    problems += [f'duplicate field "{path}"' for path in options.duplicates]
     if problems and options.field_validation == "Strict":
         raise bad_request(f"{unreadable(resource)}: strict decoding error: {', '.join(problems)}")
     return Decoded(obj, problems if options.field_validation == "Warn" else [])
 
 
-def decode_custom(raw: Mapping[str, Any], decoding: codec.Decoding) -> Object:
-    """Decode the metadata of a custom object and copy the rest."""
-    try:
-        metadata = codec.decode(OBJECT_META, raw.get("metadata") or {}, decoding)
-    except codec.Mismatch as mismatch:
-        raise mismatch.under("metadata", "") from mismatch
-    rest = {
-        name: codec.copy(value)
-        for name, value in raw.items()
-        if name not in ("kind", "apiVersion", "metadata")
-    }
-    return {"apiVersion": "", "kind": "", "metadata": metadata, **rest}
+def _check_custom_type(resource: Resource, raw: Any) -> None:
+    if not isinstance(raw, dict):
+        raise bad_request(f"{unreadable(resource)}: the body is no object")
+    version = raw.get("apiVersion")
+    for name, value in (("Kind", raw.get("kind")), ("apiVersion", version)):
+        if not value or not isinstance(value, str):
+            text = json.dumps(raw)
+            raise bad_request(
+                f"the object provided is unrecognized (must be of type {resource.kind}): "
+                f"Object '{name}' is missing in '{text}' ({text})"
+            )
+    if version != resource.group_version:
+        raise _wrong_type(resource, resource.kind, str(version))
 
 
 def unreadable(resource: Resource) -> str:
@@ -102,16 +125,13 @@ def unreadable(resource: Resource) -> str:
     return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
 
 
-def _unknown(resource: Resource, raw: Mapping[str, Any]) -> list[str]:
-    if not resource.custom:
-        return codec.unknown_fields(resource.type, raw)
-    return [f"metadata.{path}" for path in codec.unknown_fields(OBJECT_META, raw.get("metadata"))]
-
-
-def _wrong_type(resource: Resource, kind: str | None, version: str | None) -> ApiError:
-    group, _, sent = (version or "").rpartition("/")
+def _wrong_type(resource: Resource, kind: str, version: str) -> ApiError:
+    if version and version != resource.group_version:
+        return bad_request(
+            f"the API version in the data ({version}) does not match the expected API version "
+            f"({resource.group_version})"
+        )
     return bad_request(
-        f"the API version in the data ({version}) does not match the expected API version ({resource.group_version})"
-        if version and version != resource.group_version
-        else f"{kind} in version {sent!r} cannot be handled as a {resource.kind}: no kind {kind!r} is registered{group}"
+        f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
+        f"converting (v1.{kind}) to (core.{resource.kind}): unknown conversion"
     )

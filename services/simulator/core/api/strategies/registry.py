@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.strategies import cluster, pods, workloads
+from services.simulator.core.api.strategies import cluster, crds, pods, workloads
+from services.simulator.core.api.strategies.custom import CUSTOM
 from services.simulator.core.api.strategies.strategy import Strategy
 
 PLAIN = Strategy()
@@ -34,7 +35,7 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "endpointslices.discovery.k8s.io": cluster.COUNTED,
         "deviceclasses.resource.k8s.io": cluster.COUNTED,
         "resourceslices.resource.k8s.io": cluster.COUNTED,
-        "customresourcedefinitions.apiextensions.k8s.io": cluster.COUNTED,
+        "customresourcedefinitions.apiextensions.k8s.io": crds.DEFINITION,
         "roles.rbac.authorization.k8s.io": cluster.ROLE,
         "clusterroles.rbac.authorization.k8s.io": cluster.ROLE,
         "rolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
@@ -45,5 +46,7 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
 
 
 def strategy_of(resource: Resource) -> Strategy:
-    """Return the strategy of a built-in resource."""
+    """Return how a resource is written."""
+    if resource.custom:
+        return CUSTOM
     return _STRATEGIES.get(resource.qualified, PLAIN)

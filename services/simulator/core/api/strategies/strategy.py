@@ -66,5 +66,5 @@ class Strategy:
     status_keeps_labels: bool = False
     """Whether a status update leaves labels alone."""
 
-    revalidates: bool = True
-    """Whether `validate` runs on updates too."""
+    status_keeps_metadata: bool = False
+    """Whether a status update leaves all metadata alone."""
