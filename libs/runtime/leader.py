@@ -192,7 +192,9 @@ class Leadership:
         return self._settings.retry_period * (0.9 + 0.2 * self._random.random())
 
     def _remaining(self) -> timedelta:
-        return timedelta(seconds=max(0.0, self._deadline - self._clock.monotonic()))
+        seconds = max(0.0, self._deadline - self._clock.monotonic())
+        # rounded up: a remainder below a microsecond would be a wait of zero, over and over
+        return timedelta(microseconds=math.ceil(seconds * 1e6))
 
     async def _within(self, limit: timedelta, call: Awaitable[T]) -> T:
         async with deadline(self._clock, limit):
