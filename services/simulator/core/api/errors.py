@@ -167,7 +167,8 @@ def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> A
 def check(resource: Resource, name: str, errors: Sequence[FieldError]) -> None:
     """Raise the 422 if there are errors."""
     if errors:
-        raise invalid(resource.kind, resource.group, name, errors)
+        # A kind with two APIs is validated, and its errors are named, in the one it is stored in.
+        raise invalid(resource.kind, "" if resource.stored_as else resource.group, name, errors)
 
 
 def shown(value: Any) -> str:

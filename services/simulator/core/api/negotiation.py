@@ -4,6 +4,7 @@ Source: Kubernetes documentation, "API Concepts": alternate representations, rec
 """
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -123,7 +124,7 @@ def decode_json(body: bytes, kind: str) -> Body:
 def decode_yaml(body: bytes) -> Any:
     """Return the value of a YAML body; raises a 400. Times are text, as in JSON."""
     try:
-        return yaml.load(body, Loader=_TextTimes)
+        return yaml.load(body, Loader=_Loader)
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise bad_request(f"error converting YAML to JSON: {error}") from error
 
@@ -133,14 +134,21 @@ def to_yaml(body: bytes) -> bytes:
     return yaml.safe_dump(msgspec.json.decode(body), sort_keys=True).encode()
 
 
-class _TextTimes(yaml.SafeLoader):
-    """The safe loader, but a date stays the text it is, and `y` and `n` are booleans as in YAML 1.1."""
+class _Loader(yaml.SafeLoader):
+    """The safe loader with Kubernetes' reading of plain words: dates are text, `y` and `n` are booleans."""
+
+    def construct_yaml_bool(self, node: yaml.ScalarNode) -> bool:
+        """Return a boolean, one-letter forms included."""
+        text = str(self.construct_scalar(node)).lower()
+        return text in ("y", "yes", "true", "on")
 
 
-_TextTimes.yaml_implicit_resolvers = {
+_Loader.yaml_implicit_resolvers = {
     first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^[yYnN]$"), list("yYnN"))
+_Loader.add_constructor("tag:yaml.org,2002:bool", _Loader.construct_yaml_bool)
 
 
 def _reworded(body: bytes, error: Exception) -> str:

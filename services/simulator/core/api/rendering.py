@@ -54,6 +54,8 @@ def deleted_response(resource: Resource, deleted: deletion.Deleted) -> Response:
 def encode_page(resource: Resource, page: Page) -> bytes:
     """Return the JSON of a list, joined from the items' own; items of built-in kinds carry no kind."""
     metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
+    if resource.custom:
+        metadata["continue"] = ""
     if page.continue_:
         metadata["continue"] = page.continue_
         if page.remaining is not None:

@@ -1,10 +1,13 @@
 """From a URL path to what it names. Paths are Kubernetes' own; nothing else is served."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 from services.simulator.core.api import errors
+from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.resources import Catalogue, Resource
+
+BUILTIN_GROUPS = frozenset(resource.group for resource in BUILTIN) | {"authorization.k8s.io"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +23,10 @@ class Route:
 
 
 def parse(path: str, catalogue: Catalogue) -> Route | None:
-    """Return the route of a resource path, None for other paths; raises the 404 of an unknown resource."""
+    """Return the route of a resource path; raises the 404 of an unknown resource in a built-in group.
+
+    None means a path that nothing serves: other documents, and groups that are not built in, whose 404 is plain text.
+    """
     raw = path.removesuffix("/").split("/")[1:]
     steps = [unquote(step) for step in raw]
     if len(steps) >= 3 and steps[0] == "api":
@@ -30,32 +36,28 @@ def parse(path: str, catalogue: Catalogue) -> Route | None:
     else:
         return None
     watch = rest[0] == "watch" and len(rest) > 1
-    if watch:
-        rest = rest[1:]
-    if "" in rest or any("/" in step for step in rest):
-        raise errors.no_such_resource()
-    route = _resource_route(group, version, rest, catalogue)
-    return Route(
-        resource=route.resource,
-        namespace=route.namespace,
-        name=route.name,
-        subresource=route.subresource,
-        watch=watch,
-    )
+    route = None
+    if "" not in rest and not any("/" in step for step in rest):
+        route = _resource_route(group, version, rest[1:] if watch else rest, catalogue)
+    if route is None:
+        if group in BUILTIN_GROUPS:
+            raise errors.no_such_resource()
+        return None
+    return replace(route, watch=watch)
 
 
-def _resource_route(group: str, version: str, steps: list[str], catalogue: Catalogue) -> Route:
+def _resource_route(group: str, version: str, steps: list[str], catalogue: Catalogue) -> Route | None:
     namespace: str | None = None
     if steps[0] == "namespaces" and len(steps) >= 3 and not _is_namespace_subresource(group, steps):
         namespace, steps = steps[1], steps[2:]
     plural, name, subresource = steps[0], "".join(steps[1:2]), "/".join(steps[2:3])
     resource = catalogue.find(group, version, plural)
     if resource is None or len(steps) > 3:
-        raise errors.no_such_resource()
-    if namespace is not None and not resource.namespaced:
-        raise errors.no_such_resource()
-    if name and resource.namespaced and namespace is None:
-        raise errors.no_such_resource()
+        return None
+    misplaced = namespace is not None and not resource.namespaced
+    homeless = bool(name) and resource.namespaced and namespace is None
+    if misplaced or homeless:
+        return None
     return Route(resource=resource, namespace=namespace, name=name, subresource=subresource)
 
 

@@ -110,7 +110,7 @@ class _Parser:
     def _values(self) -> tuple[str, ...]:
         token = self.take()
         if token != "(":
-            raise _unparsed(f"found '{token}', expected: '('")
+            raise _unparsed(f"found '{token}' expected: '('")
         values: list[str] = []
         expect_value = True
         while True:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 
@@ -82,7 +83,13 @@ class ApiServer:
         route = routing.parse(request.path, self.store.resources)
         if route is None:
             return self._other(request)
-        if route.watch or (route.name == "" and request.method == "GET" and request.flag("watch")):
+        answer = self._answer(request, route)
+        if not route.resource.deprecation:
+            return answer
+        return replace(answer, warnings=(route.resource.deprecation, *answer.warnings))
+
+    def _answer(self, request: Request, route: Route) -> Response:
+        if route.watch or (not route.name and request.method == "GET" and request.flag("watch")):
             return self._watch(request, route)
         if route.subresource:
             return subresources.handle(self.store, request, route)

@@ -290,8 +290,7 @@ class Store:
             kind, name = str(new.get("kind", resource.kind)), new["metadata"].get("name", "")
             raise errors.invalid(kind, resource.group, name, judged.causes)
         warnings = tuple(f"{warning.field}: {warning.message}" for warning in judged.warnings)
-        deprecated = (resource.deprecation,) if resource.deprecation else ()
-        return schema.read_back(new), (*deprecated, *warnings)
+        return schema.read_back(new), warnings
 
     # Storing: the only places where objects change
 

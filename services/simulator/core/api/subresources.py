@@ -21,6 +21,8 @@ def handle(store: Store, request: Request, route: Route) -> Response:
     """Answer a request to a subresource; raises 404, 405."""
     handler = _HANDLERS.get(route.subresource)
     if handler is None or route.subresource not in route.resource.subresources:
+        if route.resource.custom and route.subresource in ("scale", "status"):
+            raise errors.not_found(route.resource, route.name)
         raise errors.no_such_resource()
     return handler(store, request, route)
 

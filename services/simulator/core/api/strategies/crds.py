@@ -2,7 +2,9 @@
 
 from typing import Any
 
-from services.simulator.core.api.errors import FieldError
+from services.simulator.core.api import definitions
+from services.simulator.core.api.errors import FieldError, not_supported, required, wrong
+from services.simulator.core.api.strategies import schemas
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 
@@ -31,8 +33,43 @@ def prepare_update(crd: Object, old: Stored) -> None:
 
 
 def validate(crd: Object) -> list[FieldError]:
-    """Check a definition."""
-    return []
+    """Check a definition: its names, its versions, and that every schema is structural."""
+    spec = crd["spec"]
+    found = _validate_names(crd)
+    if spec.get("preserveUnknownFields"):
+        instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        found.append(wrong("spec.preserveUnknownFields", True, f"cannot set to true, {instead}"))
+    versions = spec["versions"] or ()
+    if sum(1 for version in versions if version["storage"]) != 1:
+        names = [version["name"] for version in versions]
+        found.append(wrong("spec.versions", names, "must have exactly one version marked as storage version"))
+    for index, version in enumerate(versions):
+        schema = (version.get("schema") or {}).get("openAPIV3Schema")
+        if schema is None:
+            found.append(required(f"spec.versions[{index}].schema.openAPIV3Schema"))
+            continue
+        at = "spec.validation" if len(versions) == 1 else f"spec.versions[{index}].schema"
+        found += schemas.structural_errors(schema, f"{at}.openAPIV3Schema")
+    return found or definitions.compile_errors(crd)
+
+
+def _validate_names(crd: Object) -> list[FieldError]:
+    spec = crd["spec"]
+    plural, group, kind = spec["names"]["plural"], spec["group"], spec["names"]["kind"]
+    found: list[FieldError] = []
+    if crd["metadata"].get("name") != f"{plural}.{group}":
+        found.append(wrong("metadata.name", crd["metadata"].get("name", ""), 'must be spec.names.plural+"."+spec.group'))
+    if not group:
+        found.append(required("spec.group"))
+    elif "." not in group:
+        found.append(wrong("spec.group", group, "should be a domain with at least one dot"))
+    if spec["scope"] not in ("Cluster", "Namespaced"):
+        found.append(not_supported("spec.scope", spec["scope"], ("Cluster", "Namespaced")))
+    if not plural:
+        found.append(required("spec.names.plural"))
+    if not kind:
+        found.append(required("spec.names.kind"))
+    return found
 
 
 DEFINITION = Strategy(
