@@ -4,6 +4,7 @@
 instance types.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from libs.catalogues import aws, file, kwok
@@ -29,3 +30,10 @@ def named(name: str) -> tuple[InstanceType, ...]:
         return file.parse(path.read_bytes())
     except InvalidRequest as error:
         raise error.under(name) from None
+
+
+def well_known_keys(name: str, types: Iterable[InstanceType]) -> tuple[str, ...]:
+    """Return the label keys that the nodes of a catalogue define, sorted."""
+    own = aws.WELL_KNOWN_KEYS if name == "aws" else kwok.WELL_KNOWN_KEYS
+    sold = (offering.requirements for kind in types for offering in kind.offerings)
+    return tuple(sorted({*own, *(one.key for requirements in sold for one in requirements)}))
