@@ -10,7 +10,7 @@ import pytest
 from libs.domain.errors import NotReady, Unavailable
 from libs.runtime.clock import LoopClock
 from libs.runtime.leader import LeaderSettings, Leadership
-from libs.runtime.lease import Lease, MemoryLeaseStore
+from libs.runtime.lease import Lease, LeaseStore, MemoryLeaseStore
 from libs.runtime.randomness import Random
 from libs.runtime.virtual import run_virtual
 
@@ -23,14 +23,23 @@ SETTINGS = LeaderSettings()
 class World:
     """One lease, some candidates, and what each of them did."""
 
-    def __init__(self, store: MemoryLeaseStore) -> None:
-        self.store = store
+    def __init__(
+        self,
+        store: LeaseStore,
+        door: Callable[[LeaseStore, Random], LeaseStore] = lambda store, _: store,
+    ) -> None:
+        self._store = store
+        self._door = door
         self.candidates: dict[str, Leadership] = {}
         self.terms: list[tuple[str, int, float]] = []
 
     def start(self, name: str) -> "asyncio.Task[None]":
         leadership = Leadership(
-            store=self.store, boot_id=name, settings=SETTINGS, clock=CLOCK, random=Random(name)
+            store=self._door(self._store, Random(name)),
+            boot_id=name,
+            settings=SETTINGS,
+            clock=CLOCK,
+            random=Random(name),
         )
         self.candidates[name] = leadership
 
@@ -44,31 +53,36 @@ class World:
         return [name for name, candidate in self.candidates.items() if candidate.leading]
 
 
-class TroubledStore(MemoryLeaseStore):
-    """Fails before or after the write, hangs or answers late, at random."""
+class TroubledDoor:
+    """One candidate's way to the store: slow, at times cut off, and answers get lost."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__()
-        self._random = Random(seed)
+    def __init__(self, store: LeaseStore, random: Random) -> None:
+        self._store = store
+        self._random = random
+        self._cut_until = 0.0
 
     async def get(self) -> Lease | None:
-        return await self._troubled(super().get)
+        return await self._troubled(self._store.get)
 
     async def create(self, lease: Lease) -> Lease:
-        return await self._troubled(lambda: super(TroubledStore, self).create(lease))
+        return await self._troubled(lambda: self._store.create(lease))
 
     async def update(self, lease: Lease) -> Lease:
-        return await self._troubled(lambda: super(TroubledStore, self).update(lease))
+        return await self._troubled(lambda: self._store.update(lease))
 
     async def _troubled(self, call: Callable[[], Awaitable[T]]) -> T:
-        await wait(self._random.choice((0.0, 0.01, 0.5, 4.0, 6.0)))
-        if self._random.random() < 0.2:
-            raise Unavailable("lost on the way")
+        await wait(self._random.choice((0.0, 0.0, 0.0, 0.01, 1.0)))
+        self._raise_if_cut()
         answer = await call()
-        await wait(self._random.choice((0.0, 0.01, 1.0, 6.0)))
-        if self._random.random() < 0.2:
-            raise Unavailable("answer lost")
+        await wait(self._random.choice((0.0, 0.0, 0.01, 4.9, 6.0)))
+        if self._random.random() < 0.1:
+            self._cut_until = CLOCK.monotonic() + self._random.uniform(1.0, 40.0)
+        self._raise_if_cut()
         return answer
+
+    def _raise_if_cut(self) -> None:
+        if CLOCK.monotonic() < self._cut_until:
+            raise Unavailable("lost on the way")
 
 
 class DeafStore(MemoryLeaseStore):
@@ -173,17 +187,17 @@ def test_a_leader_cut_off_stops_before_the_successor_starts() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_there_are_never_two_leaders_whatever_the_store_does(seed: int) -> None:
     async def scenario() -> World:
-        world = World(TroubledStore(seed))
+        world = World(MemoryLeaseStore(), TroubledDoor)
         random = Random(seed + 1000)
-        tasks = {name: world.start(name) for name in ("a0", "b0", "c0")}
+        tasks = {name: world.start(name) for name in (f"a0-{seed}", f"b0-{seed}", f"c0-{seed}")}
         for round_number in range(1, 40):
-            for _ in range(60):
+            for _ in range(240):
                 await wait(0.25)
                 assert len(world.leaders()) <= 1
             name = random.choice(sorted(tasks))
             await stop(tasks.pop(name))
             world.candidates.pop(name)
-            fresh = f"{name[0]}{round_number}"
+            fresh = f"{name[0]}{round_number}-{seed}"
             tasks[fresh] = world.start(fresh)
         for task in tasks.values():
             await stop(task)
