@@ -5,12 +5,13 @@ door. Laws:
 - Every failure is a domain error: 404 NotFound, 409 AlreadyExists or StaleRevision (by its
   reason), 410 RevisionGone, 400 and 422 InvalidRequest with the field of the first cause, 401 and
   403 Forbidden, 429, 5xx and broken connections Unavailable.
-- A watch yields whole events as JSON and ends when the server closes it; an event of type ERROR is
-  raised instead.
-- Nothing is retried here; who calls knows whether a repetition is safe.
+- A watch yields whole events as JSON and ends when the server closes it, or with `aclose`; an event
+  of type ERROR is raised instead.
+- Nothing is retried here; who calls knows whether a repetition is safe. (A request that the server
+  did not authenticate was not carried out; the transport may send it again with fresh credentials.)
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import quote
@@ -35,8 +36,8 @@ class KubeApi(Protocol):
     ) -> bytes:
         """Send one request and return the body of the answer."""
 
-    def watch(self, path: str, *, query: Mapping[str, str]) -> AsyncIterator[bytes]:
-        """Stream the events of a collection; `query` has selectors, resourceVersion and the like."""
+    def watch(self, path: str, *, query: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
+        """Stream the events of a collection; `query` has selectors, resourceVersion and so on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
