@@ -16,9 +16,11 @@ from typing import Any
 from services.simulator.core.api.messages import Request, Response
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.api.store import key_of
-from services.simulator.rule_ids import RuleIds
+from services.simulator.rule_ids import RuleIds, number_rules
 
 Line = Mapping[str, Any]
+
+_DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 
 _LONGEST_PREFIX = 58
 """How much of a generateName is left before the five characters."""
@@ -49,6 +51,18 @@ class Stage:
 
     server: ApiServer
     rules: RuleIds
+
+
+def set_stage(server: ApiServer, crds: Mapping[str, Mapping[str, Any]]) -> Stage:
+    """Install CRD objects, given by kind, on a server that has no custom resources.
+
+    Raises:
+        ApiError: the server refuses one.
+        InvalidRequest: a rule has no number.
+    """
+    for crd in crds.values():
+        server.store.create(_DEFINITIONS, json.loads(json.dumps(crd)))
+    return Stage(server=server, rules=number_rules(crds))
 
 
 def replay(lines: Iterable[Line], stages: Mapping[str, Stage]) -> Iterator[Result]:
