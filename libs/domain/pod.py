@@ -7,6 +7,7 @@ done per shape. Rows are columns (`PodTable`), so that a solver needs no object 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from operator import itemgetter
 from typing import NamedTuple, NewType
 
 from libs.domain.device import DeviceClaim
@@ -192,19 +193,21 @@ class PodTable:
     def from_rows(cls, rows: Iterable[PodRow]) -> "PodTable":
         """Build a table of rows in any order; a uid that comes twice keeps its last row."""
         by_uid = {row.uid: row for row in rows}
-        columns = zip(*(by_uid[uid] for uid in sorted(by_uid)), strict=True)
-        return cls(**dict(zip(_COLUMNS, columns, strict=False)))
+        ordered = [by_uid[uid] for uid in sorted(by_uid)]
+        columns = (tuple(map(itemgetter(at), ordered)) for at in range(len(COLUMNS)))
+        return cls(**dict(zip(COLUMNS, columns, strict=True)))
 
     def rows(self) -> Iterator[PodRow]:
         """Yield the rows in order of uid."""
-        return map(PodRow._make, zip(*(getattr(self, name) for name in _COLUMNS), strict=True))
+        return map(PodRow._make, zip(*(getattr(self, name) for name in COLUMNS), strict=True))
 
     def row(self, index: int) -> PodRow:
         """Return one row."""
-        return PodRow._make(getattr(self, name)[index] for name in _COLUMNS)
+        return PodRow._make(getattr(self, name)[index] for name in COLUMNS)
 
     def __len__(self) -> int:
         return len(self.uids)
 
 
-_COLUMNS = tuple(field.name for field in fields(PodTable))
+COLUMNS = tuple(field.name for field in fields(PodTable))
+"""The names of the columns, in the order of `PodRow`'s fields."""

@@ -21,6 +21,7 @@ from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.pod import PodShape, PodTable
+from libs.domain.pod_change import changed_rows, merged
 from libs.domain.workload import (
     CapacityBuffer,
     DaemonSet,
@@ -149,8 +150,7 @@ def full(snapshot: ClusterSnapshot) -> SnapshotUpdate:
 
 def delta(base: ClusterSnapshot, target: ClusterSnapshot) -> SnapshotUpdate:
     """Return the update that makes `target` out of `base`."""
-    before = {row.uid: row for row in base.pods.rows()}
-    after = {row.uid: row for row in target.pods.rows()}
+    there = frozenset(target.pods.uids)
     upserts, removals = {}, {}
     for name in KEYS:
         old, new = getattr(base, name), getattr(target, name)
@@ -160,8 +160,8 @@ def delta(base: ClusterSnapshot, target: ClusterSnapshot) -> SnapshotUpdate:
         id=target.id,
         base_revision=base.id.revision,
         observed_at=target.observed_at,
-        pods=PodTable.from_rows(row for uid, row in after.items() if before.get(uid) != row),
-        removed_pods=tuple(uid for uid in before if uid not in after),
+        pods=changed_rows(base.pods, target.pods),
+        removed_pods=tuple(uid for uid in base.pods.uids if uid not in there),
         upserts=upserts,
         removals=removals,
     )
@@ -208,23 +208,23 @@ def _merge_pods(update: SnapshotUpdate, base: PodTable) -> PodTable:
         return update.pods
     if not len(update.pods) and not update.removed_pods:
         return base
-    gone = frozenset(update.removed_pods)
-    kept = (row for row in base.rows() if row.uid not in gone)
-    return PodTable.from_rows([*kept, *update.pods.rows()])
+    return merged(base, update.pods, update.removed_pods)
 
 
 def inconsistencies(snapshot: ClusterSnapshot) -> tuple[str, ...]:
     """Return, in words, every reference that leads nowhere; a published snapshot has none."""
     pods, shapes, nodes = snapshot.pods, snapshot.shapes, snapshot.nodes
+    unknown_shapes = set(pods.shapes).difference(shapes)
     problems = [
         f'pod "{pods.namespaces[row]}/{pods.names[row]}" has unknown shape {shape}'
-        for row, shape in enumerate(pods.shapes)
-        if shape not in shapes
+        for row, shape in enumerate(pods.shapes if unknown_shapes else ())
+        if shape in unknown_shapes
     ]
+    unknown_nodes = set(pods.nodes).difference(nodes, ("",))
     problems += [
         f'pod "{pods.namespaces[row]}/{pods.names[row]}" is bound to unknown node "{node}"'
-        for row, node in enumerate(pods.nodes)
-        if node and node not in nodes
+        for row, node in enumerate(pods.nodes if unknown_nodes else ())
+        if node in unknown_nodes
     ]
     problems += [
         f'daemonset "{key}" has unknown shape {item.shape}'
