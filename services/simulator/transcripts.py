@@ -14,14 +14,17 @@ from urllib.parse import quote
 from uuid import UUID
 
 from services.simulator.core.api.admission import ALL_PLUGINS, NO_PLUGINS
+from services.simulator.core.api.garbage import GarbageCollector, run_to_rest
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.server import ApiServer
 from services.simulator.http import warning_header
 from services.simulator.matching import Bindings, filtered
 
 Step = dict[str, Any]
-Controllers = Callable[[ApiServer], None]
+Controllers = Callable[[], None]
 """Lets every controller do what there is to do now."""
+
+MakeControllers = Callable[[ApiServer], Controllers]
 
 _ROUNDS = 25
 """How often controllers run before a condition that is waited for is given up."""
@@ -40,23 +43,28 @@ class Result:
         return not self.differences
 
 
+def garbage_alone(server: ApiServer) -> Controllers:
+    """Return the garbage and namespace collectors of a server, and no other controller."""
+    collector = GarbageCollector(server.store)
+    return lambda: run_to_rest(collector)
+
+
 def replay(
-    lines: Iterable[str | bytes], controllers: Controllers = lambda server: None
+    lines: Iterable[str | bytes], make_controllers: MakeControllers = garbage_alone
 ) -> Iterator[Result]:
     """Play each line against a cluster of its own."""
     for line in lines:
         sequence = json.loads(line)
-        differences = _Player(sequence, controllers).play()
+        differences = _Player(sequence, make_controllers).play()
         yield Result(id=sequence["id"], differences=tuple(differences))
 
 
 class _Player:
     """One sequence against one cluster."""
 
-    def __init__(self, sequence: dict[str, Any], controllers: Controllers) -> None:
+    def __init__(self, sequence: dict[str, Any], make_controllers: MakeControllers) -> None:
         self._steps: list[Step] = sequence["steps"]
         self._bindings = Bindings(compare_managed_fields=bool(sequence.get("managedFields")))
-        self._controllers = controllers if "controllers" in sequence["needs"] else None
         self._now = datetime(2030, 1, 1, tzinfo=UTC)
         self._made = 0
         self._token = "right" if "auth" in sequence["needs"] else ""
@@ -67,6 +75,9 @@ class _Player:
             plugins=ALL_PLUGINS if "admission" in sequence["needs"] else NO_PLUGINS,
             token=self._token,
         )
+        self._controllers: Controllers | None = None
+        if "controllers" in sequence["needs"]:
+            self._controllers = make_controllers(self._server)
         self._watches: dict[str, Stream] = {}
 
     def play(self) -> list[str]:
@@ -113,7 +124,7 @@ class _Player:
 
     def _run_controllers(self) -> None:
         if self._controllers is not None:
-            self._controllers(self._server)
+            self._controllers()
 
     def _request(self, step: Step) -> list[str]:
         for _round in range(_ROUNDS if "until" in step else 1):
@@ -204,7 +215,10 @@ def _holds(until: Step, answer: Response) -> bool:
     for path, wanted in (until.get("fields") or {}).items():
         value: Any = body
         for name in path.split("."):
-            value = value.get(name) if isinstance(value, dict) else None
+            if name == "#":
+                value = len(value or ())
+            else:
+                value = value.get(name) if isinstance(value, dict) else None
         if value != wanted:
             return False
     if condition := until.get("condition"):

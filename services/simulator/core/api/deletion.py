@@ -60,7 +60,7 @@ def delete(
     """Delete an object, or mark it for deletion where a finalizer or a grace period keeps it; raises 404, 409."""
     kind = store.resource(resource)
     old = store.read(kind, name, namespace)
-    _check_preconditions(kind, old, options)
+    check_preconditions(kind, old, options)
     warnings = (_JOB_WARNING,) if kind.qualified == "jobs.batch" and not options.propagation else ()
     if kind.qualified == "namespaces":
         deleted = _delete_namespace(store, kind, old, options)
@@ -88,7 +88,8 @@ def delete_collection(
     return page
 
 
-def _check_preconditions(resource: Resource, old: Version, options: DeleteOptions) -> None:
+def check_preconditions(resource: Resource, old: Version, options: DeleteOptions) -> None:
+    """Raise the 409 of a uid or resourceVersion that is not the current one."""
     meta = old.object["metadata"]
     name = meta["name"]
     if options.uid and options.uid != meta["uid"]:

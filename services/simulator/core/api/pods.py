@@ -42,7 +42,7 @@ def bind(store: Store, name: str, namespace: str, binding: Any, *, dry_run: bool
         pod["metadata"].setdefault("annotations", {}).update(meta["annotations"])
     set_condition(pod, {"type": "PodScheduled", "status": "True"}, store.timestamp())
     if not dry_run:
-        store.storage.write(pods.bucket, old.key, pod)
+        store.write(pods, old.key, pod)
 
 
 def _check_bindable(pod: Object, name: str) -> None:
@@ -97,9 +97,10 @@ def evict(store: Store, name: str, namespace: str, eviction: Any, *, dry_run: bo
     pod = store.read(pods, name, namespace)
     if not _ignores_budget(pod.object):
         _charge_budget(store, pod, namespace, dry_run=dry_run)
-        if not dry_run:
-            _mark_disrupted(store, pod)
-            options = DeleteOptions(grace_seconds=options.grace_seconds, uid=options.uid)
+    deletion.check_preconditions(pods, pod, options)
+    if not dry_run:
+        _mark_disrupted(store, pod)
+        options = DeleteOptions(grace_seconds=options.grace_seconds, uid=options.uid)
     deletion.delete(store, pods, name, namespace, options)
 
 
@@ -147,6 +148,8 @@ def _take_one(store: Store, budget: Version, pod: Version, *, dry_run: bool) -> 
         raise errors.forbidden(store.resource("pods"), name, "pdb disruptions allowed is negative")
     if status["disruptionsAllowed"] == 0:
         needed, healthy = status["desiredHealthy"], status["currentHealthy"]
+        if healthy > needed:
+            raise _too_many(f"The disruption budget {name} does not allow evicting pods currently")
         raise _too_many(
             f"The disruption budget {name} needs {needed} healthy pods and has {healthy} currently"
         )
@@ -158,7 +161,7 @@ def _take_one(store: Store, budget: Version, pod: Version, *, dry_run: bool) -> 
     disrupted = changed["status"].setdefault("disruptedPods", {})
     disrupted[pod.object["metadata"]["name"]] = store.timestamp()
     _note_allowed(changed, left, store.timestamp())
-    store.storage.write("poddisruptionbudgets.policy", budget.key, changed)
+    store.write(store.resource("poddisruptionbudgets.policy"), budget.key, changed)
 
 
 def _note_allowed(budget: Object, left: int, now: str) -> None:
@@ -189,7 +192,7 @@ def _mark_disrupted(store: Store, pod: Version) -> None:
         "message": "Eviction API: evicting",
     }
     set_condition(changed, condition, store.timestamp())
-    store.storage.write("pods", pod.key, changed)
+    store.write(store.resource("pods"), pod.key, changed)
 
 
 def _too_many(cause: str, *, retry_after: int | None = None) -> ApiError:

@@ -218,12 +218,16 @@ class Store:
         strategy = strategy_of(resource)
         metadata.carry_over(meta, old_meta)
         if subresource == "status":
-            _keep_all_but_status(new, old.object)
+            _keep_all_but(new, old.object, "metadata", "status")
             if strategy.status_keeps_metadata:
                 meta = new["metadata"] = dict(old_meta)
             elif strategy.status_keeps_labels:
                 _copy_member(meta, old_meta, "labels")
             strategy.prepare_status(new, old.object)
+        elif subresource == "finalize":
+            finalizers = new["spec"].get("finalizers", [])
+            _keep_all_but(new, old.object, "metadata")
+            new["spec"] = {"finalizers": finalizers} if finalizers else {}
         else:
             if resource.has_status:
                 _copy_member(new, old.object, "status")
@@ -503,8 +507,8 @@ def _copy_member(new: Object, old: Object, name: str) -> None:
         new.pop(name, None)
 
 
-def _keep_all_but_status(new: Object, old: Object) -> None:
-    for name in {*new, *old} - {"metadata", "status"}:
+def _keep_all_but(new: Object, old: Object, *names: str) -> None:
+    for name in {*new, *old} - {*names}:
         _copy_member(new, old, name)
 
 
