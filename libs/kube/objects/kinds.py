@@ -96,6 +96,23 @@ STRUCTS: Mapping[tuple[str, str], type[KubeObject]] = MappingProxyType(
 )
 """Struct by API group and kind; node classes, whose kinds are the providers', are not in it."""
 
+_CLUSTER_SCOPED = (
+    CsiNode,
+    DeviceClass,
+    Namespace,
+    Node,
+    NodeClaim,
+    NodeClass,
+    NodeOverlay,
+    NodePool,
+    PersistentVolume,
+    PriorityClass,
+    ResourceSlice,
+    RuntimeClass,
+    StorageClass,
+    VolumeAttachment,
+)
+
 _NAMES = {struct: kind for (_, kind), struct in STRUCTS.items()}
 
 
@@ -114,3 +131,8 @@ def struct_of(api_version: str, kind: str) -> type[KubeObject] | None:
 def kind_of(obj: KubeObject) -> str:
     """Return the kind of an object."""
     return obj.kind if isinstance(obj, NodeClass) else _NAMES[type(obj)]
+
+
+def is_namespaced(obj: KubeObject) -> bool:
+    """Tell whether objects of this kind live in a namespace."""
+    return not isinstance(obj, _CLUSTER_SCOPED)

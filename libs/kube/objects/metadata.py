@@ -92,3 +92,4 @@ class Taint(KubeStruct, frozen=True):
     key: str = ""
     value: str = ""
     effect: str = ""
+    time_added: Instant | None = None

@@ -1,6 +1,6 @@
 """Controllers of pods."""
 
-from libs.kube.objects.metadata import KubeStruct, LabelSelector, ObjectMeta
+from libs.kube.objects.metadata import Condition, KubeStruct, LabelSelector, ObjectMeta
 from libs.kube.objects.pod import PodTemplateSpec
 from libs.kube.objects.storage import PersistentVolumeClaimTemplate
 
@@ -76,6 +76,7 @@ class JobStatus(KubeStruct, frozen=True):
     """How far a job is."""
 
     succeeded: int = 0
+    conditions: tuple[Condition, ...] = ()
 
 
 class Job(KubeStruct, frozen=True):

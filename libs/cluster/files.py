@@ -1,0 +1,322 @@
+"""From parsed files to a `ClusterState`: what `joiner plan`, `check` and the tests read.
+
+Apart from the state because files are read as a person means them: a workload stands for its pods,
+an unbound pod waits although no scheduler has said so, an absent NodePool is made up. Whatever is
+assumed or left out is said in a note.
+
+Laws:
+    - An object that is illegible is an error that names source, object and field: a file can be
+      mended, unlike a live cluster. What only leads nowhere (a claim that is not there) is not: the
+      pod is set aside in the snapshot, as in a live cluster.
+    - The order of objects does not matter; of two with one name the later one counts, with a note.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from libs.cluster.replicas import missing_replicas
+from libs.cluster.state import ClusterState, StateOptions
+from libs.domain.capacity import NodeClassRef
+from libs.domain.errors import InvalidRequest
+from libs.kube.convert.node import node_view
+from libs.kube.convert.nodeclaim import nodeclaim
+from libs.kube.convert.nodepool import node_overlay, nodepool
+from libs.kube.convert.template import Admission, daemon_shape
+from libs.kube.convert.workload import pod_disruption_budget
+from libs.kube.objects.decoding import from_document
+from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodeOverlay, NodePool
+from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_of
+from libs.kube.objects.node import Node
+from libs.kube.objects.policy import PodDisruptionBudget, PriorityClass, RuntimeClass
+from libs.kube.objects.workload import DaemonSet
+
+DEFAULT_POOL = "default"
+FROM_FILES = StateOptions(offline=True)
+
+_NO_CLASSES = Admission(runtimes={}, priorities={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileObject:
+    """An object and where it was read."""
+
+    source: str
+    obj: KubeObject
+
+    @property
+    def shown(self) -> str:
+        """Return source, kind and name for messages."""
+        metadata = self.obj.metadata
+        name = "/".join(part for part in (metadata.namespace, metadata.name) if part)
+        return f'{self.source}: {kind_of(self.obj)} "{name}"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileObjects:
+    """All objects of some files, and what was left out."""
+
+    objects: tuple[FileObject, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedCluster:
+    """A cluster out of files."""
+
+    state: ClusterState
+    node_classes: tuple[NodeClassRef, ...]
+    """Classes that want a catalogue: all that pools and claims name, but for those that are
+    missing among node classes of their kind in the input."""
+    notes: tuple[str, ...]
+    """What was assumed and what was left out, for people."""
+
+
+def load(
+    documents: Iterable[tuple[str, object]],
+    *,
+    default_class: NodeClassRef,
+    options: StateOptions = FROM_FILES,
+) -> LoadedCluster:
+    """Return the cluster that the documents describe.
+
+    Pods that are unbound and without scheduling gates count as waiting for a node, whether or not
+    they have a condition. A Deployment, StatefulSet, ReplicaSet or Job without a pod in the input
+    counts as its replicas pending. Without a NodePool one named `default` is assumed.
+
+    Args:
+        documents: name of the source (a file, `-`) and a parsed YAML or JSON document each.
+        default_class: the class of an assumed NodePool.
+        options: how objects are read.
+
+    Raises:
+        InvalidRequest: a document that is no object, or an object that is illegible; names source,
+            object and field.
+    """
+    read = objects_of(documents)
+    state = ClusterState(options)
+    for one in read.objects:
+        _check(one)
+        state.upsert(one.obj)
+    notes = [*read.notes, *_add_replicas(read.objects, state)]
+    if not any(isinstance(one.obj, NodePool) for one in read.objects):
+        state.upsert(default_pool(default_class))
+        notes.append(
+            f'no NodePool in the input: one named "{DEFAULT_POOL}" for Linux nodes of any type '
+            "is assumed"
+        )
+    _check_pods(read.objects, state)
+    return LoadedCluster(
+        state=state, node_classes=_wanted_classes(read.objects, state), notes=tuple(notes)
+    )
+
+
+def objects_of(documents: Iterable[tuple[str, object]]) -> FileObjects:
+    """Return the objects in the documents, Lists taken apart.
+
+    Kinds that planning does not read are left out with a note.
+
+    Raises:
+        InvalidRequest: a document that is no object, or a field of the wrong type; names source,
+            object and field.
+    """
+    gathered = _Gathered()
+    for source, document in documents:
+        for one in _flat(source, document):
+            gathered.add(source, one)
+    return gathered.result()
+
+
+def default_pool(node_class: NodeClassRef) -> NodePool:
+    """Return the NodePool that is assumed where there is none: Linux, and otherwise anything."""
+    return from_document(
+        {
+            "metadata": {"name": DEFAULT_POOL, "uid": DEFAULT_POOL},
+            "spec": {
+                "template": {
+                    "spec": {
+                        "requirements": [
+                            {"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}
+                        ],
+                        "nodeClassRef": {
+                            "group": node_class.group,
+                            "kind": node_class.kind,
+                            "name": node_class.name,
+                        },
+                    }
+                }
+            },
+        },
+        NodePool,
+    )
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Objects by kind and name, in the order in which they came."""
+
+    found: dict[tuple[str, str, str], FileObject] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, source: str, document: Mapping[str, Any]) -> None:
+        api_version, kind = _type_of(source, document)
+        struct = struct_of(api_version, kind)
+        if struct is None:
+            self.skipped[f"{api_version} {kind}"] += 1
+            return
+        obj = _with_defaults(_converted(source, kind, document, struct))
+        one = FileObject(source=source, obj=obj)
+        if not obj.metadata.name:
+            raise InvalidRequest(
+                "has no name", field=f"{source}: {kind} number {len(self.found) + 1}: metadata.name"
+            )
+        key = kind, obj.metadata.namespace, obj.metadata.name
+        if key in self.found:
+            self.notes.append(f"{one.shown} is there twice; the later one counts")
+        self.found[key] = one
+
+    def result(self) -> FileObjects:
+        left_out = [
+            f"{count} of {kind} left out: planning does not read that kind"
+            for kind, count in sorted(self.skipped.items())
+        ]
+        return FileObjects(objects=tuple(self.found.values()), notes=(*self.notes, *left_out))
+
+
+def _flat(source: str, document: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a document: itself, the items of a List, the members of an array."""
+    if document is None:
+        return
+    if isinstance(document, list | tuple):
+        for one in document:
+            yield from _flat(source, one)
+        return
+    if not isinstance(document, Mapping):
+        raise InvalidRequest(f"{document!r:.80} is not a Kubernetes object", field=source)
+    kind = document.get("kind")
+    if not (isinstance(kind, str) and kind.endswith("List") and "items" in document):
+        yield document
+        return
+    items = document.get("items") or ()
+    if not isinstance(items, list | tuple):
+        raise InvalidRequest("is not a list", field=f"{source}: {kind}: items")
+    own = {"apiVersion": document.get("apiVersion"), "kind": kind.removesuffix("List")}
+    for one in items:
+        # Items of a typed list, as the API answers, leave out what the list says already.
+        typed = {**own, **one} if kind != "List" and isinstance(one, Mapping) else one
+        yield from _flat(source, typed)
+
+
+def _type_of(source: str, document: Mapping[str, Any]) -> tuple[str, str]:
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    shown = f'{source}: object "{name}"' if name else f"{source}: an object"
+    found = []
+    for key in ("apiVersion", "kind"):
+        text = document.get(key)
+        if not isinstance(text, str) or not text:
+            raise InvalidRequest("is missing", field=f"{shown}: {key}")
+        found.append(text)
+    return found[0], found[1]
+
+
+def _converted(
+    source: str, kind: str, document: Mapping[str, Any], struct: type[KubeObject]
+) -> KubeObject:
+    try:
+        return from_document(document, struct)
+    except InvalidRequest as error:
+        metadata = document.get("metadata")
+        named = metadata if isinstance(metadata, Mapping) else {}
+        name = "/".join(str(named[key]) for key in ("namespace", "name") if named.get(key))
+        where = f'{source}: {kind} "{name}": {error.field}'
+        raise InvalidRequest(error.detail, field=where) from None
+
+
+def _with_defaults(obj: KubeObject) -> KubeObject:
+    """Return the object in the namespace where kubectl would put it."""
+    namespace = (obj.metadata.namespace or "default") if is_namespaced(obj) else ""
+    if namespace == obj.metadata.namespace:
+        return obj
+    metadata = msgspec.structs.replace(obj.metadata, namespace=namespace)
+    return msgspec.structs.replace(obj, metadata=metadata)
+
+
+def _add_replicas(objects: Iterable[FileObject], state: ClusterState) -> list[str]:
+    given = [one.obj for one in objects]
+    present = {(kind_of(one), one.metadata.namespace, one.metadata.name) for one in given}
+    admission = Admission(
+        runtimes={("", one.metadata.name): one for one in given if isinstance(one, RuntimeClass)},
+        priorities={
+            ("", one.metadata.name): one for one in given if isinstance(one, PriorityClass)
+        },
+    )
+    notes = []
+    for made in missing_replicas(given, admission):
+        added: tuple[KubeObject, ...] = (*made.claims, *made.pods)
+        for one in added:
+            if (kind_of(one), one.metadata.namespace, one.metadata.name) not in present:
+                state.upsert(one)
+        metadata = made.workload.metadata
+        notes.append(
+            f'{kind_of(made.workload)} "{metadata.namespace}/{metadata.name}" has no pods in the '
+            f"input: {len(made.pods)} pending assumed"
+        )
+    return notes
+
+
+def _check(one: FileObject) -> None:
+    """Convert an object for its errors; pods are checked together, when they are all there."""
+    obj = one.obj
+    try:
+        match obj:
+            case Node():
+                node_view(obj, None, None)
+            case NodePool():
+                nodepool(obj)
+            case NodeOverlay():
+                node_overlay(obj)
+            case PodDisruptionBudget():
+                pod_disruption_budget(obj)
+            case DaemonSet():
+                daemon_shape(obj, None, _NO_CLASSES)
+            case NodeClaim():
+                for problem in nodeclaim(obj)[1]:
+                    raise problem
+    except InvalidRequest as error:
+        raise _located(error, one) from None
+
+
+def _check_pods(objects: Iterable[FileObject], state: ClusterState) -> None:
+    invalid = state.invalid_pods()
+    if not invalid:
+        return
+    (namespace, name), error = invalid[0]
+    by_key = {(kind_of(o.obj), o.obj.metadata.namespace, o.obj.metadata.name): o for o in objects}
+    one = by_key.get(("Pod", namespace, name))
+    if one is not None:
+        raise _located(error, one)
+    where = f'replica "{namespace}/{name}" of a workload in the input: {error.field}'
+    raise InvalidRequest(error.detail, field=where)
+
+
+def _located(error: InvalidRequest, one: FileObject) -> InvalidRequest:
+    return InvalidRequest(error.detail, field=f"{one.shown}: {error.field}")
+
+
+def _wanted_classes(objects: Iterable[FileObject], state: ClusterState) -> tuple[NodeClassRef, ...]:
+    given = {
+        NodeClassRef(group=one.obj.group, kind=one.obj.kind, name=one.obj.metadata.name)
+        for one in objects
+        if isinstance(one.obj, NodeClass)
+    }
+    listed_kinds = {(one.group, one.kind) for one in given}
+    return tuple(
+        one
+        for one in state.node_classes()
+        if one in given or (one.group, one.kind) not in listed_kinds
+    )

@@ -1,0 +1,40 @@
+"""The objects of a cluster other than pods, by kind, namespace and name.
+
+Apart from the state so that each part of a snapshot gets its kind typed.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TypeVar, cast
+
+from libs.kube.objects.kinds import KubeObject, kind_of
+
+T = TypeVar("T", bound=KubeObject)
+
+Key = tuple[str, str]
+"""Namespace (empty for cluster-scoped kinds), name."""
+
+
+class Objects:
+    """Objects by kind. Node classes are kept by their own kind, all others by their struct."""
+
+    def __init__(self) -> None:
+        self._by_kind: dict[str, dict[Key, KubeObject]] = {}
+
+    def upsert(self, obj: KubeObject) -> None:
+        """Keep an object in the place of its predecessor."""
+        key = obj.metadata.namespace, obj.metadata.name
+        self._by_kind.setdefault(kind_of(obj), {})[key] = obj
+
+    def remove(self, kind: str, key: Key) -> None:
+        """Forget an object."""
+        self._by_kind.get(kind, {}).pop(key, None)
+
+    def of(self, struct: type[T], kind: str = "") -> Mapping[Key, T]:
+        """Return the objects of a kind; its name may be given where it is not the struct's."""
+        found = self._by_kind.get(kind or struct.__name__, {})
+        return cast("Mapping[Key, T]", MappingProxyType(found))
+
+    def keys(self, kind: str) -> Iterator[Key]:
+        """Return the keys of a kind."""
+        yield from self._by_kind.get(kind, {})

@@ -1,0 +1,187 @@
+"""The pods of a cluster: converted when they change, completed when a snapshot is taken.
+
+Apart from the rest of the state because pods are by far the most objects: a row is made anew only
+if its pod, the labels that selectors read, or the storage objects of its claims changed.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from libs.cluster.problems import Problems
+from libs.cluster.resolving import Resolver
+from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
+from libs.domain.errors import InvalidRequest
+from libs.domain.pod import NodeTerm, PodRow, PodShape
+from libs.domain.requirements import ANYTHING
+from libs.kube.convert.pod import claims_of, row
+from libs.kube.convert.requests import host_ports, pod_requests
+from libs.kube.convert.volume import inline_drivers
+from libs.kube.objects.pod import Pod, PodResourceClaim, ResourceClaimStatus
+
+PodKey = tuple[str, str]
+"""Namespace, name."""
+
+
+@dataclass(slots=True, kw_only=True)
+class PodRecord:
+    """A pod as converted, and its row as last completed."""
+
+    row: PodRow
+    labels: Mapping[str, str]
+    raw: RawShape | None
+    """None where not even its requests are legible."""
+    problem: InvalidRequest | None
+    claims: tuple[tuple[str, str], ...]
+    inline: tuple[str, ...]
+    resource_claims: tuple[PodResourceClaim, ...]
+    resource_claim_statuses: tuple[ResourceClaimStatus, ...]
+    finished: PodRow | None = None
+    shape: PodShape | None = None
+    missing: InvalidRequest | None = None
+    """What the pod refers to and is not there."""
+    stamp: tuple[object, ...] = field(default=())
+    """State of the cluster that the row was completed with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement:
+    """What rows are completed with."""
+
+    nodes: Mapping[str, object]
+    """Nodes of the snapshot; a pod on another one waits for its garbage collection."""
+    gangs: Mapping[str, object]
+    tracked: frozenset[str]
+    """Label keys that selectors read."""
+    resolver: Resolver
+
+
+class Pods:
+    """All pods."""
+
+    def __init__(self, shapes: Shapes, *, offline: bool = False) -> None:
+        self._shapes = shapes
+        self._offline = offline
+        self._records: dict[PodKey, PodRecord] = {}
+
+    def upsert(self, pod: Pod) -> None:
+        """Convert a pod that is new or changed."""
+        raw, problem = self._raw(pod)
+        self._records[pod.metadata.namespace, pod.metadata.name] = PodRecord(
+            row=row(pod, offline=self._offline),
+            labels=pod.metadata.labels,
+            raw=raw,
+            problem=problem,
+            claims=claims_of(pod),
+            inline=inline_drivers(pod.spec.volumes),
+            resource_claims=pod.spec.resource_claims,
+            resource_claim_statuses=pod.status.resource_claim_statuses,
+        )
+
+    def remove(self, key: PodKey) -> None:
+        """Forget a pod."""
+        self._records.pop(key, None)
+
+    def keys(self) -> Iterable[PodKey]:
+        """Return namespace and name of each pod."""
+        return self._records.keys()
+
+    def invalid(self) -> list[tuple[PodKey, InvalidRequest]]:
+        """Return the pods that are illegible, by namespace and name."""
+        return sorted(
+            ((k, one.problem) for k, one in self._records.items() if one.problem is not None),
+            key=lambda pair: pair[0],
+        )
+
+    def records(self) -> list[PodRecord]:
+        """Return the pods that matter, by uid: those that take room or need it now or later."""
+        found = [
+            record
+            for record in self._records.values()
+            if not record.row.terminal or record.row.reschedulable
+        ]
+        found.sort(key=lambda record: record.row.uid)
+        return found
+
+    def complete(
+        self, records: Iterable[PodRecord], placement: Placement, problems: Problems
+    ) -> tuple[list[PodRow], dict[int, PodShape]]:
+        """Return the rows of the pods and their shapes; what is wrong is reported and left out."""
+        rows: list[PodRow] = []
+        shapes: dict[int, PodShape] = {}
+        stamp = (placement.tracked, placement.resolver.version)
+        for record in records:
+            if record.stamp != stamp:
+                self._finish(record, placement)
+                record.stamp = stamp
+            done = self._checked(record, placement, problems)
+            if done is not None and record.shape is not None:
+                rows.append(done)
+                shapes[record.shape.id] = record.shape
+        return rows, shapes
+
+    def _raw(self, pod: Pod) -> tuple[RawShape | None, InvalidRequest | None]:
+        try:
+            return self._shapes.raw(pod), None
+        except InvalidRequest as error:
+            if not pod.spec.node_name:
+                return None, error
+            return self._weight(pod), error
+
+    def _weight(self, pod: Pod) -> RawShape | None:
+        """Return the shape of a bound pod whose constraints are not legible.
+
+        Its weight on its node counts, and it stays there: nobody knows where else it may run.
+        """
+        try:
+            shape = PodShape(
+                id=0,
+                namespace=pod.metadata.namespace,
+                requests=pod_requests(pod),
+                node_selector=ANYTHING,
+                required_node_terms=(
+                    NodeTerm(requirements=ANYTHING, node_names=(pod.spec.node_name,)),
+                ),
+                host_ports=host_ports(pod.spec),
+            )
+        except InvalidRequest:
+            return None
+        return self._shapes.intern(shape)
+
+    def _finish(self, record: PodRecord, placement: Placement) -> None:
+        if record.raw is None:
+            return
+        record.missing = None
+        completion = Completion(labels=filtered(record.labels, placement.tracked))
+        if record.claims or record.inline or record.resource_claims:
+            try:
+                completion = replace(
+                    completion,
+                    volumes=placement.resolver.volumes(record),
+                    device_claims=placement.resolver.devices(record),
+                )
+            except InvalidRequest as error:
+                record.missing = error
+        record.shape = self._shapes.finish(record.raw, completion)
+        if record.finished is None or record.finished.shape != record.shape.id:
+            record.finished = record.row._replace(shape=record.shape.id)
+
+    def _checked(
+        self, record: PodRecord, placement: Placement, problems: Problems
+    ) -> PodRow | None:
+        """Return the row as it may be published, None where the pod is left out."""
+        done = record.finished
+        name = record.row.namespace, record.row.name
+        if record.problem is not None:
+            problems.add("Pod", *name, record.problem)
+        if done is None:
+            return None
+        if done.node and done.node not in placement.nodes:
+            error = InvalidRequest(f'node "{done.node}" does not exist', field="spec.nodeName")
+            problems.add("Pod", *name, error)
+            return None
+        if record.missing is not None and done.provisionable:
+            problems.add("Pod", *name, record.missing)
+            return None
+        if done.gang and done.gang not in placement.gangs:
+            return done._replace(gang="")
+        return done

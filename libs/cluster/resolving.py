@@ -1,0 +1,69 @@
+"""What pods refer to by name: volume claims and resource claims.
+
+Apart from `pods` because the objects referred to come and go on their own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from libs.domain.device import DeviceClaim
+from libs.domain.errors import InvalidRequest
+from libs.kube.convert.device import device_claim
+from libs.kube.convert.volume import PodVolumes, Storage, resolve
+from libs.kube.objects.device import ResourceClaim, ResourceClaimTemplate
+from libs.kube.objects.pod import PodResourceClaim
+
+if TYPE_CHECKING:
+    from libs.cluster.pods import PodRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolver:
+    """The objects that pods refer to, by namespace and name."""
+
+    storage: Storage
+    claims: Mapping[tuple[str, str], ResourceClaim]
+    templates: Mapping[tuple[str, str], ResourceClaimTemplate]
+    version: int
+    """Changes whenever one of these objects does."""
+
+    def volumes(self, record: "PodRecord") -> PodVolumes:
+        """Return what the pod's volumes demand.
+
+        Raises:
+            InvalidRequest: a claim is missing, or cannot be bound.
+        """
+        return resolve(record.row.namespace, record.claims, record.inline, self.storage)
+
+    def devices(self, record: "PodRecord") -> tuple[DeviceClaim, ...]:
+        """Return the devices that the pod claims.
+
+        Raises:
+            InvalidRequest: a claim or template is missing or broken.
+        """
+        made = {one.name: one.resource_claim_name for one in record.resource_claim_statuses}
+        found = []
+        for index, one in enumerate(record.resource_claims):
+            try:
+                found.append(self._device(record.row.namespace, one, made.get(one.name, "")))
+            except InvalidRequest as error:
+                raise error.under(f"spec.resourceClaims[{index}]") from None
+        return tuple(found)
+
+    def _device(self, namespace: str, claim: PodResourceClaim, made: str) -> DeviceClaim:
+        name = claim.resource_claim_name or made
+        existing = self.claims.get((namespace, name)) if name else None
+        if existing is not None:
+            return device_claim(
+                existing.spec,
+                claim=f"{namespace}/{name}",
+                allocation=existing.status.allocation,
+            )
+        if not claim.resource_claim_template_name:
+            raise InvalidRequest(f'resourceclaim "{namespace}/{name}" does not exist')
+        template = self.templates.get((namespace, claim.resource_claim_template_name))
+        if template is None:
+            shown = f"{namespace}/{claim.resource_claim_template_name}"
+            raise InvalidRequest(f'resourceclaimtemplate "{shown}" does not exist')
+        return device_claim(template.spec.spec)

@@ -1,0 +1,171 @@
+"""Shapes by number: pods that ask for the same share one, found without converting each pod.
+
+Apart because this is what makes a snapshot of many pods cheap: a pod's constraints are converted
+once per distinct text, its shape is numbered once per distinct content.
+
+Laws:
+    - A number is never given twice in the life of a process; a shape keeps its number while used.
+    - Equal raw shapes have one raw number, equal finished ones one id.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+import msgspec
+
+from libs.domain.device import DeviceClaim
+from libs.domain.pod import PodShape
+from libs.kube.convert.pod import raw_shape
+from libs.kube.convert.selectors import selected_keys
+from libs.kube.convert.volume import NO_VOLUMES, PodVolumes
+from libs.kube.objects.pod import Pod, PodSpec
+
+Labels = tuple[tuple[str, str], ...]
+
+_SPARE = 1000
+_encode = msgspec.msgpack.Encoder().encode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawShape:
+    """What a pod alone says of where it may run, and which labels its selectors read."""
+
+    number: int
+    shape: PodShape
+    pod_keys: frozenset[str]
+    namespace_keys: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """What the rest of the cluster adds to a raw shape."""
+
+    labels: Labels = ()
+    volumes: PodVolumes = NO_VOLUMES
+    device_claims: tuple[DeviceClaim, ...] = ()
+
+
+class Shapes:
+    """All shapes that the pods of a cluster have, or had lately."""
+
+    def __init__(self) -> None:
+        self._raw_numbers = count(1)
+        self._shape_ids = count(1)
+        self._by_text: dict[bytes, RawShape] = {}
+        self._by_value: dict[PodShape, RawShape] = {}
+        self._ids: dict[tuple[int, Completion], PodShape] = {}
+
+    def raw(self, pod: Pod) -> RawShape:
+        """Return the raw shape of a pod.
+
+        Raises:
+            InvalidRequest: a field that Kubernetes refuses.
+        """
+        text = _text(pod)
+        found = self._by_text.get(text)
+        if found is None:
+            found = self._by_text[text] = self.intern(raw_shape(pod))
+        return found
+
+    def intern(self, shape: PodShape) -> RawShape:
+        """Return the raw shape with this content."""
+        found = self._by_value.get(shape)
+        if found is None:
+            found = self._by_value[shape] = RawShape(
+                number=next(self._raw_numbers),
+                shape=shape,
+                pod_keys=_pod_keys(shape),
+                namespace_keys=_namespace_keys(shape),
+            )
+        return found
+
+    def finish(self, raw: RawShape, completion: Completion) -> PodShape:
+        """Return the numbered shape."""
+        key = raw.number, completion
+        found = self._ids.get(key)
+        if found is None:
+            found = self._ids[key] = replace(
+                raw.shape,
+                id=next(self._shape_ids),
+                labels=completion.labels,
+                volumes=completion.volumes.topology,
+                volume_attach_counts=completion.volumes.attached,
+                device_claims=completion.device_claims,
+            )
+        return found
+
+    def prune(self, raws: Iterable[RawShape], finished: Mapping[int, PodShape]) -> None:
+        """Forget shapes that are not used, once they are many."""
+        used = {raw.number for raw in raws}
+        if len(self._by_text) > 2 * len(used) + _SPARE:
+            self._by_text = {t: raw for t, raw in self._by_text.items() if raw.number in used}
+            self._by_value = {s: raw for s, raw in self._by_value.items() if raw.number in used}
+        if len(self._ids) > 2 * len(finished) + _SPARE:
+            self._ids = {key: one for key, one in self._ids.items() if one.id in finished}
+
+
+def filtered(labels: Mapping[str, str], keys: frozenset[str]) -> Labels:
+    """Return the labels that some selector reads, sorted."""
+    return tuple(sorted((key, labels[key]) for key in keys.intersection(labels)))
+
+
+def _text(pod: Pod) -> bytes:
+    """Return a text that is equal for pods whose raw shapes are."""
+    spec, labels = pod.spec, pod.metadata.labels
+    bound: tuple[object, ...] = ()
+    if spec.node_name:
+        status = pod.status
+        resizing = [one.reason for one in status.conditions if one.type == "PodResizePending"]
+        bound = (status.container_statuses, status.init_container_statuses, resizing)
+    return _encode(
+        (
+            pod.metadata.namespace,
+            [(key, labels.get(key)) for key in _own_label_keys(spec)],
+            spec.containers,
+            spec.init_containers,
+            spec.resources,
+            spec.overhead,
+            spec.host_network,
+            spec.node_selector,
+            spec.affinity,
+            spec.tolerations,
+            spec.topology_spread_constraints,
+            bound,
+        )
+    )
+
+
+def _own_label_keys(spec: PodSpec) -> list[str]:
+    """Return the keys whose value on the pod itself narrows one of its selectors."""
+    found = {key for one in spec.topology_spread_constraints for key in one.match_label_keys}
+    for affinity in (spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity):
+        terms = (*affinity.required, *(one.pod_affinity_term for one in affinity.preferred))
+        for term in terms:
+            found.update(term.match_label_keys, term.mismatch_label_keys)
+    return sorted(found)
+
+
+def _pod_keys(shape: PodShape) -> frozenset[str]:
+    return selected_keys(
+        (
+            *(one.selector for one in shape.topology_spread),
+            *(one.selector for one in (*shape.affinity, *shape.anti_affinity)),
+            *(
+                one.term.selector
+                for one in (*shape.preferred_affinity, *shape.preferred_anti_affinity)
+            ),
+        )
+    )
+
+
+def _namespace_keys(shape: PodShape) -> frozenset[str]:
+    return selected_keys(
+        (
+            *(one.namespace_selector for one in (*shape.affinity, *shape.anti_affinity)),
+            *(
+                one.term.namespace_selector
+                for one in (*shape.preferred_affinity, *shape.preferred_anti_affinity)
+            ),
+        )
+    )

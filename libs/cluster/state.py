@@ -1,0 +1,318 @@
+"""`ClusterState`: objects and catalogues go in one by one, snapshots come out.
+
+The only mutable thing here. The watcher owns one and feeds it from its informers, in any order; the
+command line fills one from files. All joining is in the modules beside it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from libs.cluster import workloads
+from libs.cluster.claims import Claims
+from libs.cluster.memo import Memo
+from libs.cluster.nodes import NodeInputs, nodes, observed_allocatable
+from libs.cluster.objects import Key, Objects
+from libs.cluster.pods import Placement, PodRecord, Pods
+from libs.cluster.pools import PoolInputs, pools
+from libs.cluster.problems import ObjectKey, Problems
+from libs.cluster.resolving import Resolver
+from libs.cluster.shapes import RawShape, Shapes
+from libs.domain.capacity import Catalogue, NodeClassRef
+from libs.domain.errors import InvalidRequest
+from libs.domain.node import Node
+from libs.domain.nodeclaim import NodeClaim
+from libs.domain.nodepool import NodePool
+from libs.domain.pod import PodRow, PodShape, PodTable
+from libs.domain.reason import TargetKind
+from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
+from libs.domain.workload import CapacityBuffer, DaemonSet, PodDisruptionBudget
+from libs.kube.convert.nodeclaim import node_class_ref
+from libs.kube.convert.nodepool import nodepool_class
+from libs.kube.convert.selectors import selected_keys
+from libs.kube.convert.volume import Storage
+from libs.kube.objects import device, karpenter, node, storage
+from libs.kube.objects.decoding import BrokenObject
+from libs.kube.objects.kinds import KubeObject, kind_of
+from libs.kube.objects.pod import Pod
+
+_REFERRED = frozenset(
+    {
+        "PersistentVolumeClaim",
+        "PersistentVolume",
+        "StorageClass",
+        "ResourceClaim",
+        "ResourceClaimTemplate",
+    }
+)
+"""Kinds that pods refer to: a change of one makes rows anew."""
+_KEPT_WHEN_BROKEN = frozenset({"Pod", "Node", "NodeClaim"})
+"""Kinds whose last legible state stays: forgetting capacity would buy it again."""
+_POD = "Pod"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StateOptions:
+    """How objects are read."""
+
+    offline: bool = False
+    """Pods come from files that no scheduler saw: unbound ones need no condition to be waiting."""
+    capacity_buffers: bool = False
+    """Whether buffers get virtual pods (Karpenter's gate CapacityBuffer)."""
+
+
+class ClusterState:
+    """What is known of a cluster."""
+
+    def __init__(self, options: StateOptions = StateOptions()) -> None:
+        self._options = options
+        self._objects = Objects()
+        self._shapes = Shapes()
+        self._pods = Pods(self._shapes, offline=options.offline)
+        self._claims = Claims()
+        self._classes: dict[str, karpenter.NodeClass] = {}
+        self._catalogues: dict[str, Catalogue] = {}
+        self._restricted_domains: dict[str, frozenset[str]] = {}
+        self._nominations: dict[tuple[TargetKind, str], datetime] = {}
+        self._broken: dict[ObjectKey, InvalidRequest] = {}
+        self._since: dict[ObjectKey, datetime] = {}
+        self._nodes: Memo[Node] = Memo()
+        self._pools: Memo[NodePool] = Memo()
+        self._version = 0
+
+    def upsert(self, obj: KubeObject) -> None:
+        """Take an object in, in the place of its predecessor."""
+        kind, metadata = kind_of(obj), obj.metadata
+        self._broken.pop((kind, metadata.namespace, metadata.name), None)
+        if isinstance(obj, Pod):
+            self._pods.upsert(obj)
+            return
+        if isinstance(obj, karpenter.NodeClass):
+            self._classes[f"{obj.group}/{kind}/{metadata.name}"] = obj
+        if isinstance(obj, karpenter.NodeClaim):
+            self._claims.forget(metadata.name)
+        self._objects.upsert(obj)
+        self._version += kind in _REFERRED
+
+    def remove(self, kind: str, namespace: str, name: str) -> None:
+        """Forget an object; one that is not known is no error."""
+        key = namespace, name
+        self._broken.pop((kind, *key), None)
+        if kind == _POD:
+            self._pods.remove(key)
+        if kind == "NodeClaim":
+            self._claims.forget(name)
+        gone = self._objects.of(karpenter.NodeClass, kind).get(key)
+        if isinstance(gone, karpenter.NodeClass):
+            self._classes.pop(f"{gone.group}/{kind}/{name}", None)
+        self._objects.remove(kind, key)
+        self._version += kind in _REFERRED
+
+    def replace(self, kind: str, objects: Iterable[KubeObject]) -> None:
+        """Take in a whole list of one kind: what is not in it is forgotten, as after a re-list."""
+        listed = tuple(objects)
+        kept = {(one.metadata.namespace, one.metadata.name) for one in listed}
+        known = self._pods.keys() if kind == _POD else self._objects.keys(kind)
+        for key in [key for key in known if key not in kept]:
+            self.remove(kind, *key)
+        for one in listed:
+            self.upsert(one)
+
+    def refuse(self, broken: BrokenObject) -> None:
+        """Note an object that could not be decoded; it is set aside until it can.
+
+        The last legible state of pods, nodes and claims stays; any other object is forgotten.
+        """
+        if broken.kind not in _KEPT_WHEN_BROKEN:
+            self.remove(broken.kind, broken.namespace, broken.name)
+        self._broken[broken.kind, broken.namespace, broken.name] = broken.error
+
+    def set_catalogue(self, catalogue: Catalogue) -> None:
+        """Take what a provider offers for one class, in the place of what it offered before."""
+        self._catalogues[catalogue.key] = catalogue
+
+    def remove_catalogue(self, key: str) -> None:
+        """Forget what is offered for the class `group/kind/name`."""
+        self._catalogues.pop(key, None)
+
+    def restrict_domains(self, group: str, domains: Iterable[str]) -> None:
+        """Note the label domains that the provider of this group of classes keeps to itself."""
+        self._restricted_domains[group] = frozenset(domains)
+
+    def nominate(self, kind: TargetKind, name: str, until: datetime) -> None:
+        """Expect pods on a node or a claim until then; a later end wins."""
+        known = self._nominations.get((kind, name))
+        self._nominations[kind, name] = until if known is None else max(known, until)
+
+    def claim_in_flight(self, claim: NodeClaim) -> None:
+        """Count a claim that was created, before the watch shows it (`claims.planned_claim`)."""
+        if ("", claim.name) not in self._objects.of(karpenter.NodeClaim):
+            self._claims.expect(claim)
+
+    def forget_in_flight(self, name: str) -> None:
+        """No longer count a claim that turned out to be gone without the watch having shown it."""
+        self._claims.forget(name)
+
+    def claims_in_flight(self) -> tuple[str, ...]:
+        """Return the names of claims that were created and that the watch has not shown yet."""
+        return self._claims.expected()
+
+    def node_classes(self) -> tuple[NodeClassRef, ...]:
+        """Return the classes that pools and claims refer to, sorted: those to ask providers for."""
+        found = {
+            node_class_ref(nodepool_class(pool))
+            for pool in self._objects.of(karpenter.NodePool).values()
+        }
+        for claim in self._objects.of(karpenter.NodeClaim).values():
+            found.add(node_class_ref(claim.spec.node_class_ref))
+        return tuple(sorted(one for one in found if one.name))
+
+    def invalid_pods(self) -> list[tuple[Key, InvalidRequest]]:
+        """Return the pods that are illegible, with the field, by namespace and name."""
+        return self._pods.invalid()
+
+    def snapshot(self, now: datetime, snapshot_id: SnapshotId) -> ClusterSnapshot:
+        """Return the cluster as it is known now."""
+        problems = Problems()
+        for (kind, namespace, name), error in self._broken.items():
+            problems.add(kind, namespace, name, error)
+        self._nominations = {k: end for k, end in self._nominations.items() if end > now}
+        claims = self._claims.build(
+            self._objects.of(karpenter.NodeClaim), self._nominations, problems
+        )
+        found = self._build_nodes(claims, problems)
+        gangs = keyed("gangs", workloads.gangs(self._objects))
+        budgets = workloads.budgets(self._objects, problems)
+        placed = self._place(found, gangs, budgets, problems)
+        device_pools, device_classes = workloads.devices(self._objects, problems)
+        return ClusterSnapshot(
+            id=snapshot_id,
+            observed_at=now,
+            shapes=keyed("shapes", placed.shapes.values()),
+            pods=PodTable.from_rows(placed.rows),
+            nodes=keyed("nodes", found.values()),
+            nodeclaims=keyed("nodeclaims", claims.values()),
+            nodepools=keyed("nodepools", self._build_pools(problems)),
+            catalogues=keyed("catalogues", self._catalogues.values()),
+            daemonsets=keyed("daemonsets", placed.daemonsets),
+            pod_disruption_budgets=keyed("pod_disruption_budgets", budgets),
+            namespaces=keyed(
+                "namespaces",
+                workloads.namespaces(self._objects, placed.namespaces, placed.namespace_keys),
+            ),
+            buffers=keyed("buffers", placed.buffers),
+            gangs=gangs,
+            overlays=keyed("overlays", workloads.overlays(self._objects, problems)),
+            observed_allocatable=keyed(
+                "observed_allocatable", observed_allocatable(found.values(), claims)
+            ),
+            device_pools=keyed("device_pools", device_pools),
+            device_classes=keyed("device_classes", device_classes),
+            set_aside=keyed("set_aside", problems.set_aside(now, self._since)),
+        )
+
+    def _build_nodes(self, claims: Mapping[str, NodeClaim], problems: Problems) -> dict[str, Node]:
+        inputs = NodeInputs(
+            nodes=self._objects.of(node.Node),
+            csi_nodes=self._objects.of(storage.CsiNode, "CSINode"),
+            claims=claims,
+            nominations=self._nominations,
+        )
+        return nodes(inputs, self._nodes, problems)
+
+    def _build_pools(self, problems: Problems) -> list[NodePool]:
+        inputs = PoolInputs(
+            pools=self._objects.of(karpenter.NodePool),
+            classes=self._classes,
+            catalogues=self._catalogues,
+            restricted_domains=self._restricted_domains,
+        )
+        return pools(inputs, self._pools, problems)
+
+    def _place(
+        self,
+        found: Mapping[str, Node],
+        gangs: Mapping[str, object],
+        budgets: Iterable[PodDisruptionBudget],
+        problems: Problems,
+    ) -> "_Placed":
+        """Complete everything that has a shape: pods, DaemonSets, virtual pods of buffers."""
+        records = self._pods.records()
+        daemons = workloads.daemons(self._objects, records, self._shapes, problems)
+        buffers = workloads.buffers(self._objects, self._shapes)
+        if not self._options.capacity_buffers:
+            buffers = {}
+        templated = [*daemons.values(), *(b.pods for b in buffers.values() if b.pods is not None)]
+        raws = [*_raws(records), *(one.raw for one in templated)]
+        tracked = frozenset().union(
+            *{raw.pod_keys for raw in raws}, selected_keys(one.selector for one in budgets)
+        )
+        rows, shapes = self._pods.complete(
+            records,
+            Placement(nodes=found, gangs=gangs, tracked=tracked, resolver=self._resolver()),
+            problems,
+        )
+        placed = _Placed(
+            rows=rows,
+            shapes=shapes,
+            daemonsets=[],
+            buffers=[],
+            namespaces={*(row.namespace for row in rows), *(ns for ns, _ in daemons)},
+            namespace_keys=frozenset().union(*{raw.namespace_keys for raw in raws}),
+        )
+        self._add_daemons(placed, daemons, tracked)
+        self._add_buffers(placed, buffers, tracked)
+        self._shapes.prune(raws, placed.shapes)
+        return placed
+
+    def _add_daemons(
+        self,
+        placed: "_Placed",
+        daemons: Mapping[Key, workloads.Templated],
+        tracked: frozenset[str],
+    ) -> None:
+        for key in sorted(daemons):
+            shape = daemons[key].finish(self._shapes, tracked)
+            placed.shapes[shape.id] = shape
+            placed.daemonsets.append(workloads.daemonset(key, self._objects, shape.id))
+
+    def _add_buffers(
+        self, placed: "_Placed", buffers: Mapping[Key, workloads.Buffer], tracked: frozenset[str]
+    ) -> None:
+        for key in sorted(buffers):
+            buffer = buffers[key]
+            if buffer.pods is None:
+                placed.buffers.append(buffer.value)
+                continue
+            shape = buffer.pods.finish(self._shapes, tracked)
+            placed.shapes[shape.id] = shape
+            placed.buffers.append(replace(buffer.value, shape=shape.id))
+            placed.rows.extend(workloads.virtual_rows(buffer, shape.id))
+
+    def _resolver(self) -> Resolver:
+        objects = self._objects
+        return Resolver(
+            storage=Storage(
+                claims=objects.of(storage.PersistentVolumeClaim),
+                volumes=objects.of(storage.PersistentVolume),
+                classes=objects.of(storage.StorageClass),
+            ),
+            claims=objects.of(device.ResourceClaim),
+            templates=objects.of(device.ResourceClaimTemplate),
+            version=self._version,
+        )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Placed:
+    rows: list[PodRow]
+    shapes: dict[int, PodShape]
+    daemonsets: list[DaemonSet]
+    buffers: list[CapacityBuffer]
+    namespaces: set[str]
+    namespace_keys: frozenset[str]
+
+
+def _raws(records: Iterable[PodRecord]) -> Iterable[RawShape]:
+    """Return the raw shapes of the pods, each once."""
+    return {record.raw.number: record.raw for record in records if record.raw is not None}.values()

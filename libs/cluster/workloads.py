@@ -1,0 +1,277 @@
+"""DaemonSets, buffers, gangs, namespaces, budgets: what planning reads beside pods and nodes.
+
+Apart from the state because each is a small function from its objects to its part of the snapshot.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from libs.cluster.objects import Key, Objects
+from libs.cluster.pods import PodRecord
+from libs.cluster.problems import Problems
+from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
+from libs.domain.device import DeviceClass, DevicePool
+from libs.domain.errors import InvalidRequest
+from libs.domain.pod import PodRow, PodShape
+from libs.domain.workload import (
+    CapacityBuffer,
+    DaemonSet,
+    Gang,
+    Namespace,
+    NodeOverlay,
+    PodDisruptionBudget,
+)
+from libs.kube.convert.device import device_class, device_pool
+from libs.kube.convert.nodepool import node_overlay
+from libs.kube.convert.template import Admission, daemon_shape, pod_of
+from libs.kube.convert.workload import (
+    buffer_replicas,
+    gang,
+    namespace_labels,
+    pod_disruption_budget,
+)
+from libs.kube.objects import device as device_objects
+from libs.kube.objects import karpenter, policy, workload
+from libs.kube.objects.metadata import ObjectMeta
+from libs.kube.objects.pod import Pod, PodTemplate, PodTemplateSpec
+
+LOWEST_PRIORITY = -(2**31)
+
+_SCALABLE: Mapping[str, type[workload.Deployment | workload.ReplicaSet | workload.StatefulSet]] = {
+    "Deployment": workload.Deployment,
+    "ReplicaSet": workload.ReplicaSet,
+    "StatefulSet": workload.StatefulSet,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Templated:
+    """A raw shape that comes from a template, with the labels of its pods."""
+
+    raw: RawShape
+    labels: Mapping[str, str]
+
+    def finish(self, shapes: Shapes, tracked: frozenset[str]) -> PodShape:
+        """Return the numbered shape."""
+        return shapes.finish(self.raw, Completion(labels=filtered(self.labels, tracked)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """A buffer as resolved: `pods` is None where it could not be."""
+
+    value: CapacityBuffer
+    pods: Templated | None = None
+    created_ms: int = 0
+
+
+def admission(objects: Objects) -> Admission:
+    """Return the classes that templates refer to."""
+    return Admission(
+        runtimes=objects.of(policy.RuntimeClass), priorities=objects.of(policy.PriorityClass)
+    )
+
+
+def daemons(
+    objects: Objects, records: Iterable[PodRecord], shapes: Shapes, problems: Problems
+) -> dict[Key, Templated]:
+    """Return what each DaemonSet puts on a node, after its newest pod or else its template."""
+    newest = _newest_daemon_pods(records)
+    classes = admission(objects)
+    found: dict[Key, Templated] = {}
+    for key, daemonset in objects.of(workload.DaemonSet).items():
+        if daemonset.metadata.deletion_timestamp is not None:
+            continue
+        live = newest.get(daemonset.metadata.uid)
+        raw = live.raw.shape if live is not None and live.raw is not None else None
+        try:
+            shape = shapes.intern(daemon_shape(daemonset, raw, classes))
+        except InvalidRequest as error:
+            problems.add("DaemonSet", *key, error)
+            continue
+        labels = daemonset.spec.template.metadata.labels if live is None else live.labels
+        found[key] = Templated(raw=shape, labels=labels)
+    return found
+
+
+def daemonset(key: Key, objects: Objects, shape: int) -> DaemonSet:
+    """Return the DaemonSet of this key with the number of its shape."""
+    metadata = objects.of(workload.DaemonSet)[key].metadata
+    return DaemonSet(namespace=key[0], name=key[1], uid=metadata.uid or "/".join(key), shape=shape)
+
+
+def buffers(objects: Objects, shapes: Shapes) -> dict[Key, Buffer]:
+    """Return the buffers; one that cannot be resolved says why."""
+    found = {}
+    for key, buffer in objects.of(karpenter.CapacityBuffer).items():
+        try:
+            found[key] = _resolved(buffer, objects, shapes)
+        except InvalidRequest as error:
+            found[key] = Buffer(value=_buffer(buffer, 0, problem=str(error)))
+    return found
+
+
+def virtual_rows(buffer: Buffer, shape: int) -> list[PodRow]:
+    """Return the virtual pods of a buffer, numbered from 1."""
+    value = buffer.value
+    return [
+        PodRow(
+            uid=f"{value.uid}-{number}",
+            namespace=value.namespace,
+            name=f"capacity-buffer-{value.name}-{number}",
+            shape=shape,
+            provisionable=True,
+            created_ms=buffer.created_ms,
+            priority=LOWEST_PRIORITY,
+        )
+        for number in range(1, value.replicas + 1)
+    ]
+
+
+def gangs(objects: Objects) -> list[Gang]:
+    """Return the groups that are placed whole or not at all."""
+    found = (gang(group) for group in objects.of(policy.PodGroup).values())
+    return [one for one in found if one is not None]
+
+
+def namespaces(
+    objects: Objects, mentioned: Iterable[str], tracked: frozenset[str]
+) -> list[Namespace]:
+    """Return the namespaces, those included that only pods mention."""
+    labels: dict[str, Mapping[str, str]] = {name: {} for name in mentioned}
+    for (_, name), one in objects.of(policy.Namespace).items():
+        labels[name] = one.metadata.labels
+    return [
+        Namespace(name=name, labels=filtered(namespace_labels(name, given), tracked))
+        for name, given in labels.items()
+    ]
+
+
+def budgets(objects: Objects, problems: Problems) -> list[PodDisruptionBudget]:
+    """Return the budgets of pods; what is wrong is reported and left out."""
+    found = []
+    for key, budget in objects.of(policy.PodDisruptionBudget).items():
+        try:
+            found.append(pod_disruption_budget(budget))
+        except InvalidRequest as error:
+            problems.add("PodDisruptionBudget", *key, error)
+    return found
+
+
+def overlays(objects: Objects, problems: Problems) -> list[NodeOverlay]:
+    """Return the overlays; what is wrong is reported and left out."""
+    found = []
+    for key, overlay in objects.of(karpenter.NodeOverlay).items():
+        try:
+            found.append(node_overlay(overlay))
+        except InvalidRequest as error:
+            problems.add("NodeOverlay", *key, error)
+    return found
+
+
+def devices(objects: Objects, problems: Problems) -> tuple[list[DevicePool], list[DeviceClass]]:
+    """Return the pools of devices and their classes."""
+    slices: dict[tuple[str, str], list[device_objects.ResourceSlice]] = {}
+    for one in objects.of(device_objects.ResourceSlice).values():
+        slices.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
+    taken = _allocated(objects.of(device_objects.ResourceClaim).values())
+    pools = []
+    for (driver, name), parts in slices.items():
+        try:
+            pools.append(device_pool(driver, name, parts, taken.get((driver, name), frozenset())))
+        except InvalidRequest as error:
+            problems.add("ResourceSlice", "", parts[0].metadata.name, error)
+    classes = objects.of(device_objects.DeviceClass).values()
+    return pools, [device_class(one) for one in classes]
+
+
+def _newest_daemon_pods(records: Iterable[PodRecord]) -> dict[str, PodRecord]:
+    """Return, by uid of the DaemonSet, the newest of its pods that is legible and stays."""
+    newest: dict[str, PodRecord] = {}
+    for record in records:
+        owner = record.row.owner
+        usable = record.problem is None and record.row.active
+        if owner is None or not owner.is_daemonset or not usable:
+            continue
+        before = newest.get(owner.uid)
+        if before is None or _age(before) < _age(record):
+            newest[owner.uid] = record
+    return newest
+
+
+def _age(record: PodRecord) -> tuple[int, str]:
+    return record.row.created_ms, record.row.uid
+
+
+def _resolved(buffer: karpenter.CapacityBuffer, objects: Objects, shapes: Shapes) -> Buffer:
+    template, scalable = _template(buffer, objects)
+    pod = pod_of(template, _virtual_metadata(buffer), admission(objects))
+    spec = msgspec.structs.replace(pod.spec, volumes=(), resource_claims=())
+    raw = shapes.raw(Pod(metadata=pod.metadata, spec=spec))
+    replicas = buffer_replicas(buffer.spec, scalable, raw.shape.requests)
+    created = buffer.metadata.creation_timestamp
+    return Buffer(
+        value=_buffer(buffer, replicas),
+        pods=Templated(raw=raw, labels=pod.metadata.labels),
+        created_ms=0 if created is None else int(created.timestamp() * 1000),
+    )
+
+
+def _template(
+    buffer: karpenter.CapacityBuffer, objects: Objects
+) -> tuple[PodTemplateSpec, int | None]:
+    """Return the template of the virtual pods, and the replicas of the workload it comes from."""
+    namespace, spec = buffer.metadata.namespace, buffer.spec
+    if spec.pod_template_ref is not None:
+        name = spec.pod_template_ref.name
+        template = objects.of(PodTemplate).get((namespace, name))
+        if template is None:
+            raise InvalidRequest(
+                f'podtemplate "{namespace}/{name}" does not exist', field="spec.podTemplateRef"
+            )
+        return template.template, None
+    reference = spec.scalable_ref
+    if reference is None:
+        raise InvalidRequest("names neither a pod template nor a workload", field="spec")
+    struct = _SCALABLE.get(reference.kind)
+    if struct is None or reference.api_group not in ("", "apps"):
+        known = ", ".join(_SCALABLE)
+        raise InvalidRequest(f"{reference.kind!r} is not one of {known}", field="spec.scalableRef")
+    found = objects.of(struct).get((namespace, reference.name))
+    if found is None:
+        shown = f'{reference.kind.lower()} "{namespace}/{reference.name}"'
+        raise InvalidRequest(f"{shown} does not exist", field="spec.scalableRef")
+    replicas = found.spec.replicas
+    return found.spec.template, 1 if replicas is None else replicas
+
+
+def _virtual_metadata(buffer: karpenter.CapacityBuffer) -> ObjectMeta:
+    metadata = buffer.metadata
+    return ObjectMeta(name=f"capacity-buffer-{metadata.name}", namespace=metadata.namespace)
+
+
+def _buffer(
+    buffer: karpenter.CapacityBuffer, replicas: int, *, problem: str = ""
+) -> CapacityBuffer:
+    metadata = buffer.metadata
+    return CapacityBuffer(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        uid=metadata.uid or f"{metadata.namespace}/{metadata.name}",
+        shape=0,
+        replicas=replicas,
+        problem=problem,
+    )
+
+
+def _allocated(
+    claims: Iterable[device_objects.ResourceClaim],
+) -> dict[tuple[str, str], frozenset[str]]:
+    taken: dict[tuple[str, str], set[str]] = {}
+    for claim in claims:
+        allocation = claim.status.allocation
+        for one in allocation.devices.results if allocation is not None else ():
+            taken.setdefault((one.driver, one.pool), set()).add(one.device)
+    return {key: frozenset(names) for key, names in taken.items()}

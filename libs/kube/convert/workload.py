@@ -1,0 +1,96 @@
+"""Budgets of pods, namespaces, gangs, and the virtual pods of buffers.
+
+Source: Kubernetes documentation, "Specifying a Disruption Budget"; `reference/karpenter-api.md` 1.7
+for buffers.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from libs.domain.errors import InvalidRequest
+from libs.domain.quantity import parse
+from libs.domain.resources import CPU, Resources
+from libs.domain.workload import Gang, PodDisruptionBudget
+from libs.kube.convert.selectors import label_selector
+from libs.kube.objects import policy as objects
+from libs.kube.objects.karpenter import CapacityBufferSpec
+from libs.kube.objects.metadata import Quantities
+
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+
+
+def pod_disruption_budget(budget: objects.PodDisruptionBudget) -> PodDisruptionBudget:
+    """Return the budget as its controller sees it.
+
+    One whose controller lags behind its spec allows nothing: the API server refuses evictions then.
+
+    Raises:
+        InvalidRequest: a selector that Kubernetes refuses.
+    """
+    metadata, spec, status = budget.metadata, budget.spec, budget.status
+    is_current = status.observed_generation >= metadata.generation
+    return PodDisruptionBudget(
+        namespace=metadata.namespace,
+        name=metadata.name,
+        uid=metadata.uid or f"{metadata.namespace}/{metadata.name}",
+        selector=label_selector(spec.selector, "spec.selector"),
+        disruptions_allowed=max(status.disruptions_allowed, 0) if is_current else 0,
+        evicts_unhealthy_always=spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
+        never_satisfiable=spec.max_unavailable in (0, "0", "0%") or spec.min_available == "100%",
+    )
+
+
+def namespace_labels(name: str, labels: Mapping[str, str]) -> dict[str, str]:
+    """Return a namespace's labels with the one that the API server sets on all."""
+    return {NAMESPACE_NAME: name, **labels}
+
+
+def gang(group: objects.PodGroup) -> Gang | None:
+    """Return the gang, None for a group whose pods are placed one by one."""
+    policy = group.spec.scheduling_policy.gang
+    least = policy.min_count if policy is not None else group.spec.min_member
+    if least < 1:
+        return None
+    return Gang(namespace=group.metadata.namespace, name=group.metadata.name, min_members=least)
+
+
+def buffer_replicas(spec: CapacityBufferSpec, scalable: int | None, requests: Resources) -> int:
+    """Return how many virtual pods a buffer has.
+
+    The larger of `replicas` and the percentage of the workload (at least one of a workload that
+    has any), at most what `limits` leave room for; without either, what the limits leave room for.
+
+    Args:
+        spec: the buffer's.
+        scalable: replicas of the workload that it refers to; None for a template.
+        requests: of one virtual pod.
+
+    Raises:
+        InvalidRequest: a negative number, or a limit that is no quantity.
+    """
+    for name, number in (("replicas", spec.replicas), ("percentage", spec.percentage)):
+        if number is not None and number < 0:
+            raise InvalidRequest(f"{number} is negative", field=f"spec.{name}")
+    sizes = []
+    if spec.replicas is not None:
+        sizes.append(spec.replicas)
+    if spec.percentage is not None and scalable:
+        share = -(-scalable * spec.percentage // 100)
+        sizes.append(max(share, 1) if spec.percentage else 0)
+    room = _room(spec.limits, requests)
+    if not sizes:
+        return room or 0
+    return max(sizes) if room is None else min(max(sizes), room)
+
+
+def _room(limits: Quantities, requests: Resources) -> int | None:
+    counts = []
+    for name, text in limits.items():
+        try:
+            limit = parse(text)
+        except InvalidRequest as error:
+            raise error.under(f"spec.limits.{name}") from None
+        asked = Fraction(requests.get(name), 1000 if name == CPU else 1)
+        if asked > 0:
+            counts.append(max(int(limit / asked), 0))
+    return min(counts, default=None)
