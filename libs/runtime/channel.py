@@ -108,7 +108,9 @@ class DomainChannel(grpc.aio.Channel):
             if not made or made[0][0] is not channel:
                 made[:] = [(channel, getattr(channel, kind)(method, serializer, deserializer))]
             start = made[0][1]
-            return DomainCall(start(request, timeout=timeout or span, **options), method)
+            return DomainCall(
+                start(request, timeout=span if timeout is None else timeout, **options), method
+            )
 
         return call
 

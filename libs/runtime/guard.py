@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import grpc
 
@@ -201,12 +201,13 @@ def _lenient(deserializer: Callable[[bytes], Any] | None) -> Callable[[bytes], A
 
 async def _invoke(method: "_Method", request: Any, context: Context) -> Any:
     checked = _checked_stream(request) if method.kind.startswith("stream") else _checked(request)
-    result = method.behaviour(checked, context)
+    steady = cast(Context, _SteadyContext(context))
+    result = method.behaviour(checked, steady)
     if method.kind.endswith("unary") or not hasattr(result, "__aiter__"):
         return await result
     async with contextlib.aclosing(result) as responses:
         async for response in responses:
-            await context.write(response)
+            await steady.write(response)
     return None
 
 
@@ -219,6 +220,29 @@ def _checked(request: Any) -> Any:
 async def _checked_stream(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
     async for request in requests:
         yield _checked(request)
+
+
+class _SteadyContext:
+    """A context whose writes are not interrupted.
+
+    gRPC cannot end a call in the middle of its first message: the status would send the initial
+    metadata a second time, the attempt fails, and the client never hears of the end.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    async def write(self, message: Any) -> None:
+        """Send one message; when cancelled, first finish sending it."""
+        writing = asyncio.ensure_future(self._context.write(message))
+        try:
+            await asyncio.shield(writing)
+        except asyncio.CancelledError:
+            await asyncio.gather(writing, return_exceptions=True)
+            raise
 
 
 def _method(path: str, handler: Handler) -> "_Method":

@@ -1,7 +1,7 @@
 """A service of four methods, one per call kind, without a proto of its own: bytes in, bytes out."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import grpc
@@ -20,6 +20,7 @@ class Echo:
 
     def __init__(self) -> None:
         self.failure: Exception | None = None
+        self.on_begin: Callable[[], None] = lambda: None
         self.remaining: list[float | None] = []
         self.cancelled = asyncio.Event()
         self.entered = asyncio.Event()
@@ -30,6 +31,7 @@ class Echo:
     def _begin(self, context: Context) -> None:
         self.remaining.append(context.time_remaining())
         self.entered.set()
+        self.on_begin()
         failure, self.failure = self.failure, None
         if failure is not None:
             raise failure

@@ -13,7 +13,7 @@ from libs.domain import errors
 from libs.runtime.authorization import AuthorizationTable
 from libs.runtime.timeouts import CallDeadlines
 from tests.contract.runtime.echo import SERVICE
-from tests.contract.runtime.transports import Options, Transport, error_of, on_both
+from tests.contract.runtime.transports import Options, Transport, error_of, on_both, outcome
 
 TYPES = (
     errors.NotFound,
@@ -220,6 +220,20 @@ async def test_draining_ends_streams_and_lets_unary_calls_finish(transport: Tran
         assert isinstance(await error_of(stream.read()), errors.Unavailable)
         assert await world.stub.One(b"still") == b"still"
         assert isinstance(await error_of(world.stub.Many(b"2").read()), errors.Unavailable)
+
+
+@on_both
+async def test_draining_ends_a_stream_even_in_the_middle_of_its_first_message(
+    transport: Transport,
+) -> None:
+    async with transport(Options()) as world:
+        world.echo.on_begin = world.guard.drain
+        call = world.stub.Many(b"1", timeout=5)
+        messages = [await outcome(call.read()) for _ in range(2)]
+
+        assert messages[0] == b"0"
+        assert isinstance(messages[1], errors.Unavailable)
+        assert str(messages[1]) == "the server is stopping"
 
 
 @on_both

@@ -101,6 +101,14 @@ on_both = pytest.mark.parametrize(
 )
 
 
+async def outcome(call: Awaitable[Any]) -> Any:
+    """Return what awaiting the call returns or raises."""
+    try:
+        return await call
+    except Exception as error:
+        return error
+
+
 async def error_of(call: Awaitable[Any]) -> Exception:
     """Return what awaiting the call raises."""
     with pytest.raises(Exception) as caught:  # noqa: PT011  # the caller looks at it
