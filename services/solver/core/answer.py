@@ -1,0 +1,174 @@
+"""From packed bins to a plan: claims to create, nominations, what has no place and why."""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
+from libs.domain.reason import Unplaceable
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import MinValuesPolicy
+from services.solver.core.encode import Encoded
+from services.solver.core.launch import launch_list, planned
+from services.solver.core.packing import Packer, Problem
+from services.solver.core.reasons import unplaceable
+from services.solver.core.workload import Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A plan and how many real pods went where."""
+
+    plan: Plan
+    on_existing: int
+    on_new: int
+    unplaced: int
+
+
+@dataclass(slots=True)
+class _Pods:
+    """Where each pod went, by uid."""
+
+    standing: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    claims: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    left: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """By group."""
+    virtual: set[str] = field(default_factory=set)
+
+
+def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str]) -> Answer:
+    """Return the plan that the packer found.
+
+    Args:
+        encoded: the input.
+        made: the packing problem.
+        packer: after its run.
+        short: gangs that were left out, with the reason.
+    """
+    pods = _pods(made, packer)
+    _drop_claims_without_choice(made, packer, pods)
+    nodeclaims = _nodeclaims(made, packer, pods)
+    nominations = _nominations(encoded, pods)
+    unplaced = (*_unplaced(encoded, made, packer, pods), *_short(encoded, short))
+    on_new = [uid for claim in nodeclaims for uid in claim.pod_uids]
+    return Answer(
+        plan=Plan(
+            nodeclaims=nodeclaims,
+            nominations=nominations,
+            unplaced=tuple(sorted(unplaced, key=lambda one: one.pod_uids)),
+            pool_messages=tuple(one.as_message() for one in encoded.refused),
+            buffers=_buffers(encoded.snapshot, pods),
+        ),
+        on_existing=sum(len(one.pod_uids) for one in nominations),
+        on_new=sum(uid not in pods.virtual for uid in on_new),
+        unplaced=sum(len(one.pod_uids) for one in unplaced),
+    )
+
+
+def _pods(made: Problem, packer: Packer) -> _Pods:
+    found = _Pods()
+    taken = [0] * len(made.groups)
+    standing = len(packer.bins.standing)
+    for placement in packer.bins.placements:
+        group = made.groups[placement.group]
+        first = taken[placement.group]
+        uids = group.uids[first : first + placement.count]
+        taken[placement.group] += placement.count
+        if placement.bin < standing:
+            found.standing[placement.bin].extend(uids)
+        else:
+            found.claims[placement.bin - standing].extend(uids)
+    for index, group in enumerate(made.groups):
+        if group.virtual:
+            found.virtual.update(group.uids)
+        if taken[index] < len(group.uids):
+            found.left[index].extend(group.uids[taken[index] :])
+    return found
+
+
+def _drop_claims_without_choice(made: Problem, packer: Packer, pods: _Pods) -> None:
+    """Take back claims whose launch list, once cut to its length, breaks minValues."""
+    if made.min_values is not MinValuesPolicy.STRICT:
+        return
+    group_of = {uid: index for index, group in enumerate(made.groups) for uid in group.uids}
+    for claim in list(pods.claims):
+        known = packer.bins.claims[claim]
+        if (
+            known.requirements.has_min_values
+            and launch_list(known, packer.bins.used[claim]).lowered
+        ):
+            for uid in pods.claims.pop(claim):
+                pods.left[group_of[uid]].append(uid)
+
+
+def _nodeclaims(made: Problem, packer: Packer, pods: _Pods) -> tuple[PlannedNodeClaim, ...]:
+    return tuple(
+        planned(
+            index,
+            packer.bins.claims[claim],
+            packer.bins.used[claim],
+            tuple(sorted(pods.claims[claim])),
+            made.dimensions,
+        )
+        for index, claim in enumerate(sorted(pods.claims))
+    )
+
+
+def _nominations(encoded: Encoded, pods: _Pods) -> tuple[Nomination, ...]:
+    found = []
+    for position, uids in pods.standing.items():
+        real = tuple(sorted(uid for uid in uids if uid not in pods.virtual))
+        if real:
+            found.append(
+                Nomination(
+                    target_kind=encoded.standing.kinds[position],
+                    target=encoded.standing.names[position],
+                    pod_uids=real,
+                )
+            )
+    return tuple(sorted(found, key=lambda one: (one.target_kind, one.target)))
+
+
+def _unplaced(
+    encoded: Encoded, made: Problem, packer: Packer, pods: _Pods
+) -> tuple[UnplacedPods, ...]:
+    found: list[UnplacedPods] = []
+    for index, uids in pods.left.items():
+        if not made.groups[index].virtual:
+            reason = unplaceable(made, packer, encoded.refused, index)
+            found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
+    return tuple(found)
+
+
+def _short(encoded: Encoded, short: dict[str, str]) -> tuple[UnplacedPods, ...]:
+    found = []
+    for gang, message in sorted(short.items()):
+        uids = [uid for group in encoded.work.groups for uid in _members(group, gang)]
+        found.append(
+            UnplacedPods(pod_uids=tuple(sorted(uids)), reason=Unplaceable(message=message))
+        )
+    return tuple(found)
+
+
+def _members(group: Group, gang: str) -> list[str]:
+    return [uid for uid, own in zip(group.uids, group.gangs, strict=True) if own == gang]
+
+
+def _buffers(snapshot: ClusterSnapshot, pods: _Pods) -> tuple[BufferVerdict, ...]:
+    on_standing = {uid for uids in pods.standing.values() for uid in uids}
+    on_claims = {uid for uids in pods.claims.values() for uid in uids}
+    found = []
+    for _, buffer in sorted(snapshot.buffers.items()):
+        uids = [f"{buffer.uid}-{number}" for number in range(1, buffer.replicas + 1)]
+        there = [uid for uid in uids if uid in pods.virtual]
+        fit = sum(uid in on_standing for uid in there)
+        new = sum(uid in on_claims for uid in there)
+        found.append(
+            BufferVerdict(
+                namespace=buffer.namespace,
+                name=buffer.name,
+                fit_existing=fit,
+                need_new=new,
+                unplaced=len(there) - fit - new,
+            )
+        )
+    return tuple(found)

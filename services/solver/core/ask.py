@@ -1,0 +1,182 @@
+"""`Ask`: what a pod of some shape asks for, with some of its preferences given up.
+
+Apart because everything downstream knows only hard constraints: preferences are held for hard and
+given up one by one, so that each rule has one implementation.
+
+Source: `reference/karpenter-behaviour.md` A2.4, D10, D13. Differences on purpose, where
+kube-scheduler is right: the terms of a required node affinity are alternatives of equal right
+(Karpenter takes the first and gives terms up one by one), and `PreferNoSchedule` is a preference
+on every node.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from libs.domain.pod import NodeTerm, PodShape
+from libs.domain.requirements import ANYTHING, Requirements
+from libs.domain.solution import PreferencePolicy
+from libs.domain.taint import ALL_EFFECTS, HARD_EFFECTS, Effect
+from libs.domain.topology import PodAffinityTerm, TopologySpread
+
+_MOST_ALTERNATIVES = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One alternative of where a pod may run: labels, and names of nodes that exist."""
+
+    requirements: Requirements
+    node_names: frozenset[str] | None = None
+    """Allowed names; None allows all."""
+    excluded_node_names: frozenset[str] = frozenset()
+
+    def names_allow(self, name: str) -> bool:
+        """Tell whether a node of this name is allowed."""
+        if self.node_names is not None and name not in self.node_names:
+            return False
+        return name not in self.excluded_node_names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """What is hard of a shape; the terms of one set in `affinity` are for one and the same pod."""
+
+    shape: PodShape
+    node_places: tuple[Place, ...]
+    """By node selector and node affinity: what topology spread counts nodes by."""
+    places: tuple[Place, ...]
+    """The same, volumes included; empty if they contradict each other."""
+    spread: tuple[TopologySpread, ...]
+    affinity: tuple[tuple[PodAffinityTerm, ...], ...]
+    anti_affinity: tuple[PodAffinityTerm, ...]
+    effects: frozenset[Effect]
+    """Effects of taints that have to be tolerated."""
+
+    @property
+    def topological(self) -> bool:
+        """Return whether other pods decide where this one may run."""
+        return bool(self.spread or self.affinity or self.anti_affinity)
+
+    @property
+    def names_nodes(self) -> bool:
+        """Return whether any alternative is about names of nodes."""
+        return any(
+            place.node_names is not None or place.excluded_node_names for place in self.places
+        )
+
+
+def asks(shape: PodShape, policy: PreferencePolicy, *, prefer_no_schedule: bool) -> tuple[Ask, ...]:
+    """Return what a shape asks for, most wishes first, only the hard ones last.
+
+    Args:
+        shape: the shape.
+        policy: `IGNORE` leaves preferences out from the start.
+        prefer_no_schedule: whether any node or pool has a taint with that effect.
+    """
+    if policy is PreferencePolicy.IGNORE:
+        shape = _without_preferences(shape)
+    found = [_ask(wishes, ALL_EFFECTS) for wishes in _relaxations(shape)]
+    if prefer_no_schedule:
+        found.append(replace(found[-1], effects=HARD_EFFECTS))
+    return tuple(found)
+
+
+def hard(shape: PodShape) -> Ask:
+    """Return only what is hard of a shape."""
+    return _ask(_without_preferences(shape), HARD_EFFECTS)
+
+
+def daemon(shape: PodShape) -> Ask:
+    """Return what a daemon pod asks of its node: labels and taints, no more."""
+    bare = _without_preferences(shape)
+    return _ask(replace(bare, affinity=(), anti_affinity=(), topology_spread=()), HARD_EFFECTS)
+
+
+def _without_preferences(shape: PodShape) -> PodShape:
+    return replace(
+        shape,
+        preferred_node_terms=(),
+        preferred_affinity=(),
+        preferred_anti_affinity=(),
+        topology_spread=tuple(one for one in shape.topology_spread if one.required),
+    )
+
+
+def _relaxations(shape: PodShape) -> Iterator[PodShape]:
+    """Yield the shape, then with one preference less each time, in Karpenter's order."""
+    yield shape
+    while shape.preferred_affinity:
+        shape = replace(shape, preferred_affinity=shape.preferred_affinity[1:])
+        yield shape
+    while shape.preferred_anti_affinity:
+        shape = replace(shape, preferred_anti_affinity=shape.preferred_anti_affinity[1:])
+        yield shape
+    while shape.preferred_node_terms:
+        shape = replace(shape, preferred_node_terms=shape.preferred_node_terms[1:])
+        yield shape
+    while soft := [one for one in shape.topology_spread if not one.required]:
+        kept = tuple(one for one in shape.topology_spread if one is not soft[0])
+        shape = replace(shape, topology_spread=kept)
+        yield shape
+
+
+def _ask(shape: PodShape, effects: frozenset[Effect]) -> Ask:
+    hard_places = _node_places(shape)
+    node_places = hard_places
+    if shape.preferred_node_terms:
+        wish = Place(requirements=shape.preferred_node_terms[0].requirements)
+        node_places = _combined(node_places, (wish,))
+    places = node_places
+    for alternatives in shape.volumes:
+        options = tuple(Place(requirements=one) for one in dict.fromkeys(alternatives))
+        places = _combined(places, options)
+    preferred = tuple((wish.term,) for wish in shape.preferred_affinity)
+    return Ask(
+        shape=shape,
+        node_places=hard_places,
+        places=places,
+        spread=shape.topology_spread,
+        affinity=((shape.affinity,) if shape.affinity else ()) + preferred,
+        anti_affinity=shape.anti_affinity
+        + tuple(wish.term for wish in shape.preferred_anti_affinity),
+        effects=effects,
+    )
+
+
+def _node_places(shape: PodShape) -> tuple[Place, ...]:
+    selected = (Place(requirements=shape.node_selector),)
+    if not shape.required_node_terms:
+        return selected
+    return _combined(selected, tuple(_term_place(term) for term in shape.required_node_terms))
+
+
+def _term_place(term: NodeTerm) -> Place:
+    return Place(
+        requirements=term.requirements,
+        node_names=frozenset(term.node_names) if term.node_names else None,
+        excluded_node_names=frozenset(term.excluded_node_names),
+    )
+
+
+def _combined(left: tuple[Place, ...], right: tuple[Place, ...]) -> tuple[Place, ...]:
+    """Return what both sides allow: every pair that does not contradict itself, each once."""
+    if len(right) == 1 and right[0].requirements == ANYTHING and right[0].node_names is None:
+        return left
+    found: dict[Place, None] = {}
+    for one in left:
+        for other in right:
+            both = _both(one, other)
+            if both.requirements.satisfiable and both.node_names != frozenset():
+                found[both] = None
+    return tuple(found)[:_MOST_ALTERNATIVES]
+
+
+def _both(one: Place, other: Place) -> Place:
+    names = one.node_names
+    if other.node_names is not None:
+        names = other.node_names if names is None else names & other.node_names
+    return Place(
+        requirements=one.requirements.intersection(other.requirements),
+        node_names=names,
+        excluded_node_names=one.excluded_node_names | other.excluded_node_names,
+    )

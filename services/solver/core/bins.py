@@ -1,0 +1,114 @@
+"""Bins: the state of packing as arrays, standing bins first, then the claims of this plan.
+
+Apart because rules ask and packing decides, but only here is room taken.
+
+Laws:
+    - What is placed here never takes `free` of a standing bin, nor the frontier of a claim's class
+      less `used`, below zero.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from libs.domain.pod import HostPort, PodShape
+from services.solver.core.claim_class import ClaimClass
+from services.solver.core.standing import Standing
+from services.solver.core.vectors import Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """So many pods of one group on one bin."""
+
+    group: int
+    bin: int
+    count: int
+
+
+class Bins:
+    """What is free, what is taken and by whom."""
+
+    __slots__ = (
+        "_headroom",
+        "_pods",
+        "_ports",
+        "_used",
+        "attachable",
+        "claims",
+        "free",
+        "placements",
+        "standing",
+    )
+
+    def __init__(self, standing: Standing, resources: int) -> None:
+        self.standing = standing
+        self.free = standing.free.copy()
+        self.attachable = {driver: room.copy() for driver, room in standing.attachable.items()}
+        self.claims: list[ClaimClass] = []
+        """The class of each claim."""
+        self.placements: list[Placement] = []
+        self._ports: dict[int, list[HostPort]] = defaultdict(list)
+        self._used = np.zeros((64, resources), np.int64)
+        self._headroom = np.zeros((64, resources), np.int64)
+        self._pods = np.zeros(64, np.int64)
+
+    def __len__(self) -> int:
+        return len(self.standing) + len(self.claims)
+
+    @property
+    def used(self) -> Ints:
+        """(n_claims, n_resources): what the pods of each claim request."""
+        return self._used[: len(self.claims)]
+
+    @property
+    def headroom(self) -> Ints:
+        """(n_claims, n_resources): in no resource is there more left on any type."""
+        return self._headroom[: len(self.claims)]
+
+    @property
+    def pods(self) -> Ints:
+        """(n_claims,): pods on each claim."""
+        return self._pods[: len(self.claims)]
+
+    def ports(self, position: int) -> tuple[HostPort, ...]:
+        """Return the host ports taken on a standing bin."""
+        return (*self.standing.ports[position], *self._ports.get(position, ()))
+
+    def take_standing(self, shape: PodShape, bins: Ints, counts: Ints, request: Ints) -> None:
+        """Take room on standing bins, (n,), for so many pods each."""
+        self.free[bins] -= counts[:, None] * request
+        for volume in shape.volume_attach_counts:
+            if volume.driver in self.attachable:
+                self.attachable[volume.driver][bins] -= counts * volume.count
+        if shape.host_ports:
+            for position in bins.tolist():
+                self._ports[position].extend(shape.host_ports)
+
+    def take_claims(
+        self, claims: Ints, counts: Ints, request: Ints, become: list[ClaimClass]
+    ) -> None:
+        """Take room on claims, (n,), each of which becomes the class beside it."""
+        self._used[claims] += counts[:, None] * request
+        self._pods[claims] += counts
+        for claim, known in zip(claims.tolist(), become, strict=True):
+            self.claims[claim] = known
+            self._headroom[claim] = known.frontier.max(axis=0) - self._used[claim]
+
+    def open(self, known: ClaimClass, count: int) -> Ints:
+        """Add empty claims of a class and return their numbers, (count,)."""
+        first = len(self.claims)
+        self.claims.extend([known] * count)
+        while len(self.claims) > len(self._pods):
+            self._used = np.concatenate([self._used, np.zeros_like(self._used)])
+            self._headroom = np.concatenate([self._headroom, np.zeros_like(self._headroom)])
+            self._pods = np.concatenate([self._pods, np.zeros_like(self._pods)])
+        return np.arange(first, first + count, dtype=np.int64)
+
+    def note(self, group: int, bins: Ints, counts: Ints) -> None:
+        """Write down who went where."""
+        self.placements.extend(
+            Placement(group, position, count)
+            for position, count in zip(bins.tolist(), counts.tolist(), strict=True)
+        )

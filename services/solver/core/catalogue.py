@@ -1,0 +1,215 @@
+"""A catalogue as columns: offerings by label key, rows of allocatable resources, prices.
+
+Apart because it is built once per catalogue and shared by all solves of a process.
+
+Words: a *row* is an instance type with one allocatable; most types have one row, a type whose
+offerings override capacity or overhead has one more per distinct override. Offerings are flat
+(n_offerings,): type by zone by capacity type by reservation, in the catalogue's order.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from libs.domain import labels as label_keys
+from libs.domain.capacity import Catalogue, InstanceType, Offering
+from libs.domain.requirement import Requirement
+from libs.domain.resources import Resources
+from services.solver.core import allocatable as amounts
+from services.solver.core.vectors import MOST, Bools, Ints
+
+_MOST_MASKS = 2048
+_CAPACITY_TYPES = ("reserved", "spot", "on-demand")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """One label key over the offerings: what the type says and what the offering says."""
+
+    distinct: tuple[tuple[Requirement | None, Requirement | None], ...]
+    """The pairs (type's, offering's) that occur."""
+    index: Ints
+    """(n_offerings,): which pair."""
+
+    def where(self, test: Callable[[Requirement | None, Requirement | None], bool]) -> Bools:
+        """Return (n_offerings,): whether the pair passes the test, which runs once per pair."""
+        return np.array([test(*pair) for pair in self.distinct], np.bool_)[self.index]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueColumns:
+    """Instance types of one node class; arrays are read-only by convention."""
+
+    source: Catalogue
+    types: tuple[InstanceType, ...]
+    row_type: Ints
+    """(n_rows,): index of the row's type."""
+    rows: tuple[Resources, ...]
+    """Allocatable of each row."""
+    capacities: tuple[Resources, ...]
+    """Full capacity of each row."""
+    offerings: tuple[Offering, ...]
+    row: Ints
+    """(n_offerings,)."""
+    price: Ints
+    """(n_offerings,) nano-dollars per hour."""
+    rank: Ints
+    """(n_offerings,): position in order of price, capacity type precedence, type and zone."""
+    available: Bools
+    """(n_offerings,)."""
+    well_known: frozenset[str]
+    """Keys that a pod may ask for though a pool does not mention them."""
+    offering_keys: frozenset[str]
+    reservations: Mapping[str, int]
+    """Instances left per reservation id: the least that any offering states."""
+    _keys: dict[str, KeyColumn] = field(default_factory=dict)
+    _masks: dict[tuple[Requirement, bool], Bools] = field(default_factory=dict)
+
+    def key(self, key: str) -> KeyColumn:
+        """Return the column of a label key."""
+        found = self._keys.get(key)
+        if found is None:
+            found = self._keys[key] = _key_column(self, key)
+        return found
+
+    def mask(self, asked: Requirement, *, lenient: bool) -> Bools:
+        """Return (n_offerings,): which offerings can meet a requirement.
+
+        Args:
+            asked: the requirement.
+            lenient: whether an offering that says nothing of the key passes all the same, because
+                the pool says it.
+        """
+        found = self._masks.get((asked, lenient))
+        if found is None:
+            if len(self._masks) >= _MOST_MASKS:
+                self._masks.clear()
+            silent = lenient or asked.absent
+            found = self.key(asked.key).where(lambda kind, own: _meets(kind, own, asked, silent))
+            self._masks[asked, lenient] = found
+        return found
+
+    def matrix(self, names: tuple[str, ...]) -> Ints:
+        """Return (n_rows, n_resources): the allocatable of each row, saturated."""
+        return matrix(self.rows, names)
+
+
+@dataclass(slots=True)
+class CatalogueCache:
+    """Columns of the catalogues seen last; owned by whoever solves more than once.
+
+    A catalogue is known by identity, not by etag: snapshots of strangers may repeat an etag, and
+    snapshots of one cluster share the object while it does not change. Threads may share it: at
+    worst one catalogue is built twice.
+    """
+
+    size: int = 64
+    _by_identity: dict[int, CatalogueColumns] = field(default_factory=dict)
+
+    def columns(self, catalogue: Catalogue) -> CatalogueColumns:
+        """Return the columns of a catalogue."""
+        found = self._by_identity.get(id(catalogue))
+        # The columns hold their source, so an identity cannot be reused while it is a key.
+        if found is not None and found.source is catalogue:
+            return found
+        built = build(catalogue)
+        while len(self._by_identity) >= self.size:
+            self._by_identity.pop(next(iter(self._by_identity)), None)
+        self._by_identity[id(catalogue)] = built
+        return built
+
+
+def build(catalogue: Catalogue) -> CatalogueColumns:
+    """Return the columns of a catalogue."""
+    types = catalogue.instance_types
+    row_type: list[int] = []
+    rows: list[Resources] = []
+    capacities: list[Resources] = []
+    offerings: list[Offering] = []
+    row_of: list[int] = []
+    for index, kind in enumerate(types):
+        known: dict[tuple[Resources, Resources], int] = {}
+        for offering in kind.offerings:
+            override = (offering.capacity_override, offering.overhead_override)
+            if override not in known:
+                known[override] = len(rows)
+                row_type.append(index)
+                rows.append(amounts.allocatable(kind, offering))
+                capacities.append(amounts.capacity(kind, offering))
+            offerings.append(offering)
+            row_of.append(known[override])
+    row = np.array(row_of, np.int64)
+    price = np.array([offering.price_nanos_per_hour for offering in offerings], np.int64)
+    return CatalogueColumns(
+        source=catalogue,
+        types=types,
+        row_type=np.array(row_type, np.int64),
+        rows=tuple(rows),
+        capacities=tuple(capacities),
+        offerings=tuple(offerings),
+        row=row,
+        price=price,
+        rank=_rank(offerings, price, np.array(row_type, np.int64)[row]),
+        available=np.array([offering.available for offering in offerings], np.bool_),
+        well_known=label_keys.WELL_KNOWN | frozenset(catalogue.well_known_keys),
+        offering_keys=frozenset(
+            one.key for own in {offering.requirements for offering in offerings} for one in own
+        ),
+        reservations=_reservations(offerings),
+    )
+
+
+def matrix(many: tuple[Resources, ...], names: tuple[str, ...]) -> Ints:
+    """Return (n, n_resources): amounts by name, saturated."""
+    columns = [[min(one.get(name), MOST - 1) for one in many] for name in names]
+    return np.array(columns, np.int64).reshape(len(names), len(many)).T.copy()
+
+
+def _key_column(columns: CatalogueColumns, key: str) -> KeyColumn:
+    by_type = [kind.requirements.get(key) for kind in columns.types]
+    kinds = columns.row_type[columns.row].tolist()
+    known: dict[tuple[Requirement | None, Requirement | None], int] = {}
+    index = np.empty(len(columns.offerings), np.int64)
+    for position, (kind, offering) in enumerate(zip(kinds, columns.offerings, strict=True)):
+        pair = (by_type[kind], offering.requirements.get(key))
+        index[position] = known.setdefault(pair, len(known))
+    return KeyColumn(distinct=tuple(known), index=index)
+
+
+def _meets(
+    kind: Requirement | None, own: Requirement | None, asked: Requirement, silent: bool
+) -> bool:
+    if kind is None and own is None:
+        return silent
+    if kind is not None and own is not None:
+        asked = asked.intersection(kind)
+        return asked.has_intersection(own)
+    there = kind if own is None else own
+    return there is not None and there.has_intersection(asked)
+
+
+def _rank(offerings: list[Offering], price: Ints, kinds: npt.NDArray[np.int64]) -> Ints:
+    precedence = np.array(
+        [
+            _CAPACITY_TYPES.index(one.capacity_type) if one.capacity_type in _CAPACITY_TYPES else 3
+            for one in offerings
+        ],
+        np.int64,
+    )
+    zones = sorted({one.zone for one in offerings})
+    place = {zone: index for index, zone in enumerate(zones)}
+    zone = np.array([place[one.zone] for one in offerings], np.int64)
+    rank = np.empty(len(offerings), np.int64)
+    rank[np.lexsort((zone, kinds, precedence, price))] = np.arange(len(offerings))
+    return rank
+
+
+def _reservations(offerings: list[Offering]) -> dict[str, int]:
+    left: dict[str, int] = {}
+    for one in offerings:
+        if one.capacity_type == "reserved" and one.available:
+            known = left.get(one.reservation_id, one.reservation_capacity)
+            left[one.reservation_id] = min(known, one.reservation_capacity)
+    return left

@@ -1,0 +1,246 @@
+"""`ClaimClass`: claims that are alike in what they may still become.
+
+Apart because this is why packing is fast: a claim never holds a list of types while it is packed.
+It has a class (pool, requirements, host ports), the class has a frontier of room, and "some type
+still fits" is "it fits under the frontier". Narrowing a class by what a pod asks is remembered,
+so that thousands of pods of one shape narrow it once.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from libs.domain.pod import HostPort
+from libs.domain.requirement import Requirement
+from libs.domain.requirements import ANYTHING, Requirements
+from services.solver.core.domains import ABSENT, Domains, is_single
+from services.solver.core.ports import conflict
+from services.solver.core.template import Template
+from services.solver.core.vectors import Bools, Ints, covering, frontier
+
+Bounds = tuple[tuple[str, int], ...]
+"""Topology domains that a pod may use, by key."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ClaimClass:
+    """What some claims of a pool may still become; immutable but for what it remembers."""
+
+    id: int
+    template: Template
+    requirements: Requirements
+    ports: frozenset[HostPort]
+    """Host ports taken by its pods."""
+    offerings: Bools
+    """(n_offerings,): what could still be bought, room apart."""
+    _rows: Bools | None = None
+    _frontier: Ints | None = None
+    _domains: dict[str, int] = field(default_factory=dict)
+    _narrowed: dict[object, "ClaimClass | None"] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> Bools:
+        """(n_rows,): rows with an offering that could still be bought."""
+        if self._rows is None:
+            self._rows = np.zeros(len(self.template.columns.rows), np.bool_)
+            self._rows[self.template.columns.row[self.offerings]] = True
+        return self._rows
+
+    @property
+    def frontier(self) -> Ints:
+        """(n, n_resources): what fits under any of these rows fits on some type."""
+        if self._frontier is None:
+            self._frontier = frontier(self.template.room[self.rows])
+        return self._frontier
+
+    def rows_for(self, used: Ints) -> Bools:
+        """Return (n_rows,): rows that could still be bought and have this much room."""
+        return self.rows & covering(self.template.room, used)
+
+    def narrowed_rows(self, rows: Bools) -> Bools:
+        """Return (n_offerings,): the offerings of these rows that could still be bought."""
+        return self.offerings & rows[self.template.columns.row]
+
+
+class ClaimClasses:
+    """All classes of one solve, each once."""
+
+    __slots__ = ("_by_content", "_domains", "all")
+
+    def __init__(self, domains: Domains) -> None:
+        self._domains = domains
+        self._by_content: dict[object, ClaimClass] = {}
+        self.all: list[ClaimClass] = []
+
+    def root(self, template: Template, rows: Bools | None) -> ClaimClass:
+        """Return the class of an empty claim of a pool, on these rows only."""
+        offerings = template.offerings
+        if rows is not None:
+            offerings = offerings & rows[template.columns.row]
+        return self._class(template, template.requirements, frozenset(), offerings)
+
+    def narrow(
+        self,
+        known: ClaimClass,
+        asked: Requirements,
+        ports: tuple[HostPort, ...] = (),
+        bounds: Bounds = (),
+    ) -> ClaimClass | None:
+        """Return what the class becomes if a pod moves in; None if it cannot.
+
+        Args:
+            known: the class before.
+            asked: labels that the pod asks for.
+            ports: host ports of the pod.
+            bounds: topology domains that the pod may use.
+        """
+        key = (asked, ports, bounds)
+        if key not in known._narrowed:
+            known._narrowed[key] = self._narrow(known, asked, ports, bounds)
+        return known._narrowed[key]
+
+    def restrict(self, known: ClaimClass, offerings: Bools) -> ClaimClass:
+        """Return the class with these offerings, (n_offerings,), only."""
+        return self._class(
+            known.template, known.requirements, known.ports, known.offerings & offerings
+        )
+
+    def domains(self, known: ClaimClass, key: str) -> int:
+        """Return the topology domains in which a claim of this class may still end up."""
+        found = known._domains.get(key)
+        if found is None:
+            found = known._domains[key] = self._find_domains(known, key)
+        return found
+
+    def pinned(self, known: ClaimClass, keys: Sequence[str], request: Ints) -> ClaimClass | None:
+        """Return the class in one domain of each key: that of the cheapest offering with room."""
+        for key in keys:
+            bits = self.domains(known, key)
+            if is_single(bits):
+                continue
+            memo = ("pin", key, request.tobytes())
+            if memo not in known._narrowed:
+                known._narrowed[memo] = self._pin(known, key, bits, request)
+            narrower = known._narrowed[memo]
+            if narrower is None:
+                return None
+            known = narrower
+        return known
+
+    def _pin(self, known: ClaimClass, key: str, bits: int, request: Ints) -> ClaimClass | None:
+        template = known.template
+        mask = known.narrowed_rows(known.rows_for(request))
+        if not mask.any():
+            return None
+        found = np.flatnonzero(mask)
+        cheapest = found[template.columns.rank[found].argmin()]
+        column = template.columns.key(key)
+        pair = column.distinct[column.index[cheapest]]
+        there = self._values_bits(known, key, pair) & bits
+        lowest = self._domains.values(key, there)
+        one = self._domains.bits(key, lowest[:1]) if lowest else ABSENT
+        return self.narrow(known, ANYTHING, (), ((key, one),))
+
+    def _narrow(
+        self, known: ClaimClass, asked: Requirements, ports: tuple[HostPort, ...], bounds: Bounds
+    ) -> ClaimClass | None:
+        narrower = self._by_requirements(known, asked)
+        for key, bits in bounds:
+            if narrower is None:
+                return None
+            narrower = self._by_domains(narrower, key, bits)
+        if narrower is None or not ports:
+            return narrower
+        if conflict(narrower.ports, ports):
+            return None
+        offerings = narrower.offerings
+        for daemon in narrower.template.daemon_ports:
+            if conflict(daemon.ports, ports):
+                offerings = offerings & ~daemon.rows[narrower.template.columns.row]
+        if not offerings.any():
+            return None
+        taken = narrower.ports | frozenset(ports)
+        return self._class(narrower.template, narrower.requirements, taken, offerings)
+
+    def _by_requirements(self, known: ClaimClass, asked: Requirements) -> ClaimClass | None:
+        if not len(asked):
+            return known
+        template = known.template
+        if not known.requirements.is_compatible(asked, allow_undefined=template.columns.well_known):
+            return None
+        return self._intersect(known, asked)
+
+    def _intersect(self, known: ClaimClass, asked: Requirements) -> ClaimClass | None:
+        template = known.template
+        requirements = known.requirements.intersection(asked)
+        if requirements == known.requirements:
+            return known
+        offerings = known.offerings
+        for key in [one.key for one in asked]:
+            one = requirements.get(key)
+            if one is not None and one != known.requirements.get(key):
+                lenient = key in template.requirements
+                offerings = offerings & template.columns.mask(one, lenient=lenient)
+        if not offerings.any():
+            return None
+        return self._class(template, requirements, known.ports, offerings)
+
+    def _by_domains(self, known: ClaimClass, key: str, bits: int) -> ClaimClass | None:
+        there = self.domains(known, key)
+        left = there & bits
+        if left in (0, there):
+            return known if left else None
+        values = self._domains.values(key, left)
+        # Domains with the key win over none: no requirement says "these or absent".
+        one = Requirement(key=key, complement=False, values=frozenset(values), absent=not values)
+        return self._intersect(known, Requirements((one,)))
+
+    def _find_domains(self, known: ClaimClass, key: str) -> int:
+        column = known.template.columns.key(key)
+        bits = 0
+        for number in np.unique(column.index[known.offerings]).tolist():
+            bits |= self._values_bits(known, key, column.distinct[number])
+        return bits
+
+    def _values_bits(
+        self, known: ClaimClass, key: str, pair: tuple[Requirement | None, Requirement | None]
+    ) -> int:
+        own = known.requirements.get(key)
+        stated = [one for one in pair if one is not None]
+        if not stated:
+            if own is None:
+                return ABSENT
+            values: Iterable[str] = own.values if not own.complement else _any(own)
+            return self._domains.bits(key, sorted(values)) or ABSENT
+        both = stated[0]
+        for one in (*stated[1:], *((own,) if own is not None else ())):
+            both = both.intersection(one)
+        values = both.values if not both.complement else _any(both)
+        return self._domains.bits(key, sorted(values)) or ABSENT
+
+    def _class(
+        self,
+        template: Template,
+        requirements: Requirements,
+        ports: frozenset[HostPort],
+        offerings: Bools,
+    ) -> ClaimClass:
+        content = (template.index, requirements, ports, offerings.tobytes())
+        found = self._by_content.get(content)
+        if found is None:
+            found = ClaimClass(
+                id=len(self.all),
+                template=template,
+                requirements=requirements,
+                ports=ports,
+                offerings=offerings,
+            )
+            self._by_content[content] = found
+            self.all.append(found)
+        return found
+
+
+def _any(requirement: Requirement) -> tuple[str, ...]:
+    value = requirement.any_value()
+    return () if value is None else (value,)

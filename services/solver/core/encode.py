@@ -1,0 +1,133 @@
+"""From a snapshot to columns: everything that stays the same however the pods are packed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from libs.domain import labels as label_keys
+from libs.domain.pod import PodShape
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import SolveOptions
+from libs.domain.taint import Effect
+from services.solver.core import ask as asking
+from services.solver.core.ask import Ask
+from services.solver.core.bins import Bins
+from services.solver.core.catalogue import CatalogueCache
+from services.solver.core.claim_class import ClaimClasses
+from services.solver.core.domains import Domains
+from services.solver.core.limits import pool_limits
+from services.solver.core.packing import Problem
+from services.solver.core.reservations import Reservations
+from services.solver.core.standing import Standing, StandingInput, standing
+from services.solver.core.template import Refused, Template, templates
+from services.solver.core.topology import Topology
+from services.solver.core.vectors import Dimensions
+from services.solver.core.workload import Group, Workload, workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """A snapshot as the solver reads it."""
+
+    snapshot: ClusterSnapshot
+    options: SolveOptions
+    work: Workload
+    dimensions: Dimensions
+    asks: Mapping[int, tuple[Ask, ...]]
+    """By id of the shape."""
+    templates: tuple[Template, ...]
+    refused: tuple[Refused, ...]
+    standing: Standing
+
+
+def encode(
+    snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, cache: CatalogueCache
+) -> Encoded:
+    """Return the snapshot in columns."""
+    work = workload(snapshot, now)
+    shapes = {group.shape.id: group.shape for group in work.groups}
+    daemons = {
+        key: asking.daemon(snapshot.shapes[item.shape]) for key, item in snapshot.daemonsets.items()
+    }
+    preferring = _prefers_no_schedule(snapshot)
+    asks = {
+        number: asking.asks(shape, options.preference_policy, prefer_no_schedule=preferring)
+        for number, shape in shapes.items()
+    }
+    dimensions = Dimensions.of(
+        [shape.requests for shape in shapes.values()]
+        + [one.shape.requests for one in daemons.values()]
+    )
+    found, refused = templates(snapshot, now, dimensions, daemons, cache)
+    return Encoded(
+        snapshot=snapshot,
+        options=options,
+        work=work,
+        dimensions=dimensions,
+        asks=asks,
+        templates=found,
+        refused=refused,
+        standing=standing(
+            StandingInput(
+                snapshot=snapshot,
+                workload=work,
+                dimensions=dimensions,
+                daemons=daemons,
+                keys=_keys((one for many in asks.values() for one in many), shapes.values()),
+                templates={template.pool.name: template for template in found},
+                cache=cache,
+            )
+        ),
+    )
+
+
+def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]:
+    """Return the packing problem for these of the waiting pods, with nothing packed yet."""
+    domains = Domains()
+    classes = ClaimClasses(domains)
+    topology = Topology(encoded.standing, encoded.templates, classes, domains)
+    asks = tuple(encoded.asks[group.shape.id] for group in groups)
+    topology.register(
+        (one for many in asks for one in many),
+        encoded.work.bound,
+        dict(encoded.snapshot.namespaces),
+    )
+    made = Problem(
+        dimensions=encoded.dimensions,
+        groups=groups,
+        asks=asks,
+        templates=encoded.templates,
+        limits=tuple(pool_limits(one, encoded.snapshot) for one in encoded.templates),
+        classes=classes,
+        topology=topology,
+        reservations=Reservations.of(encoded.templates),
+        min_values=encoded.options.min_values_policy,
+    )
+    return made, Bins(encoded.standing, len(encoded.dimensions.names))
+
+
+def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:
+    nodes = (taint for node in snapshot.nodes.values() for taint in node.taints)
+    pools = (taint for pool in snapshot.nodepools.values() for taint in pool.template.taints)
+    claims = (taint for claim in snapshot.nodeclaims.values() for taint in claim.taints)
+    return any(
+        taint.effect is Effect.PREFER_NO_SCHEDULE
+        for taints in (nodes, pools, claims)
+        for taint in taints
+    )
+
+
+def _keys(asks: Iterable[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
+    """Return the label keys that tell nodes apart for anyone who waits."""
+    found: set[str] = set()
+    for ask in asks:
+        for place in (*ask.places, *ask.node_places):
+            found.update(place.requirements.keys())
+    for shape in shapes:
+        terms = [*shape.affinity, *shape.anti_affinity]
+        terms += [wish.term for wish in shape.preferred_affinity]
+        terms += [wish.term for wish in shape.preferred_anti_affinity]
+        keys = [term.topology_key for term in terms]
+        keys += [constraint.topology_key for constraint in shape.topology_spread]
+        found.update(map(label_keys.canonical_key, keys))
+    return frozenset(found)

@@ -1,0 +1,93 @@
+"""What pools may still buy: limits less what is there and what this plan buys.
+
+Source: `reference/karpenter-behaviour.md` D2.3, D6.2-3. A new claim is charged with the largest
+capacity that it may still become, since the provider chooses the type. Difference on purpose:
+`nodes` is counted down within the plan too, since lifecycle would refuse the surplus.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from libs.domain.nodeclaim import NodeClaim
+from libs.domain.resources import NODES, Resources, total
+from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.claim_class import ClaimClass
+from services.solver.core.template import Template
+from services.solver.core.vectors import MOST, Bools, covering
+
+
+class PoolLimits:
+    """Room left under the limits of one pool, counted down as claims are opened."""
+
+    __slots__ = ("_left", "_nodes", "template")
+
+    def __init__(self, template: Template, usage: Resources, nodes: int) -> None:
+        limits = template.pool.limits
+        self.template = template
+        self._left = np.array(
+            [min(limits.get(name), MOST) - min(usage.get(name), MOST) for name in template.limited],
+            np.int64,
+        )
+        self._nodes = limits.get(NODES) - nodes if NODES in limits else None
+
+    @property
+    def limited(self) -> bool:
+        """Return whether there is any limit."""
+        return self._nodes is not None or bool(self.template.limited)
+
+    @property
+    def nodes_left(self) -> bool:
+        """Return whether one more node is allowed."""
+        return self._nodes is None or self._nodes > 0
+
+    def left(self) -> Resources:
+        """Return what is left of each limited resource, `nodes` included."""
+        amounts = dict(zip(self.template.limited, self._left.tolist(), strict=True))
+        if self._nodes is not None:
+            amounts[NODES] = self._nodes
+        return Resources(amounts)
+
+    def rows(self) -> Bools | None:
+        """Return (n_rows,): the rows that may still be bought; None if all may."""
+        if not self.template.limited:
+            return None
+        return covering(self._left, self.template.capacities)
+
+    def charge(self, opened: ClaimClass, rows: Bools, count: int) -> None:
+        """Count new claims, each of which may become any of these rows of its class."""
+        if self._nodes is not None:
+            self._nodes -= count
+        if self.template.limited:
+            self._left -= count * self.template.capacities[rows & opened.rows].max(axis=0)
+
+
+def pool_limits(template: Template, snapshot: ClusterSnapshot) -> PoolLimits:
+    """Return the limits of a pool after the nodes and claims that it has; leaving ones are free."""
+    used: list[Resources] = []
+    with_node: set[str] = set()
+    for node in snapshot.nodes.values():
+        claim = snapshot.nodeclaims.get(node.nodeclaim)
+        if claim is None or claim.nodepool != template.pool.name:
+            continue
+        with_node.add(claim.name)
+        if not node.leaving:
+            used.append(node.capacity)
+    for claim in snapshot.nodeclaims.values():
+        mine = claim.nodepool == template.pool.name and claim.name not in with_node
+        if mine and claim.deleting_at is None:
+            used.append(_largest(claim, template))
+    return PoolLimits(template, total(used), len(used))
+
+
+def _largest(claim: NodeClaim, template: Template) -> Resources:
+    """Return a claim's capacity: its own if it is launched, else the largest that it may get."""
+    if len(claim.capacity):
+        return claim.capacity
+    most: Mapping[str, int] = {}
+    columns = template.columns
+    for row, kind in enumerate(columns.row_type.tolist()):
+        if claim.requirements.has_intersection(columns.types[kind].requirements):
+            there = columns.capacities[row]
+            most = {name: max(most.get(name, 0), there.get(name)) for name in template.limited}
+    return Resources(most)

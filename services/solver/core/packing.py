@@ -1,0 +1,373 @@
+"""The fast stage: first-fit-decreasing by groups of equal pods.
+
+For each group, most demanding first: standing bins in their order, then this plan's claims, those
+with fewest pods first, then a new claim of the first pool that can. Groups without topology terms
+are placed whole; the others in batches as large as their verdict stays true, often a pod at a
+time. Groups that other pods may still help are tried again until a full round places none.
+
+Source: `reference/karpenter-behaviour.md` D4, D5, D10, D12.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from libs.domain.solution import MinValuesPolicy
+from libs.domain.taint import tolerates
+from services.solver.core import min_values
+from services.solver.core.ask import Ask, Place
+from services.solver.core.bins import Bins
+from services.solver.core.claim_class import Bounds, ClaimClass, ClaimClasses
+from services.solver.core.limits import PoolLimits
+from services.solver.core.ports import conflict
+from services.solver.core.reservations import Reservations
+from services.solver.core.template import Template
+from services.solver.core.topology import Topology
+from services.solver.core.vectors import Bools, Dimensions, Ints, covering, most_that_fit
+from services.solver.core.verdict import Verdict, verdict
+from services.solver.core.workload import Group
+
+_MOST_CHOICES = 64
+"""Most combinations of spread domains that are tried for one pod."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What every pod of a group takes."""
+
+    group: int
+    ask: Ask
+    vector: Ints
+    """(n_resources,)."""
+    columns: Ints
+    """Columns that are asked for."""
+    needed: Ints
+    """(n_columns,): `vector` there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What packing works on."""
+
+    dimensions: Dimensions
+    groups: tuple[Group, ...]
+    asks: tuple[tuple[Ask, ...], ...]
+    """Per group, most wishes first."""
+    templates: tuple[Template, ...]
+    limits: tuple[PoolLimits, ...]
+    classes: ClaimClasses
+    topology: Topology
+    reservations: Reservations
+    min_values: MinValuesPolicy
+
+
+class Packer:
+    """Packs one problem; afterwards `bins` holds the answer and `left` who has no place."""
+
+    def __init__(self, problem: Problem, bins: Bins, cancelled: Callable[[], bool]) -> None:
+        self._problem = problem
+        self._cancelled = cancelled
+        self._compatible: dict[int, Bools] = {}
+        self.bins = bins
+        self.left = [len(group.uids) for group in problem.groups]
+        self.deferred: set[int] = set()
+        """Groups that wait for a reservation to be settled."""
+
+    def run(self) -> bool:
+        """Place all that has a place; False if it was cancelled in between."""
+        groups = range(len(self.left))
+        real = [index for index in groups if not self._problem.groups[index].virtual]
+        virtual = [index for index in groups if self._problem.groups[index].virtual]
+        return self._rounds(real) and self._rounds(virtual)
+
+    def _rounds(self, groups: list[int]) -> bool:
+        while groups:
+            progress = False
+            for index in groups:
+                if self._cancelled():
+                    return False
+                progress |= self._place_group(index)
+            groups = [
+                index
+                for index in groups
+                if progress and self.left[index] and self._problem.asks[index][0].topological
+            ]
+        return True
+
+    def _place_group(self, index: int) -> bool:
+        before = self.left[index]
+        for ask in self._problem.asks[index]:
+            vector = self._problem.dimensions.requests(ask.shape.requests)
+            columns = np.flatnonzero(vector)
+            request = Request(
+                group=index, ask=ask, vector=vector, columns=columns, needed=vector[columns]
+            )
+            while self.left[index]:
+                placed = self._place_some(request, self.left[index])
+                self.left[index] -= placed
+                if not placed and not self._problem.topology.give_up_unreachable(ask):
+                    break
+            if not self.left[index]:
+                break
+        return self.left[index] < before
+
+    def _place_some(self, request: Request, want: int) -> int:
+        where = verdict(self._problem.topology, request.ask)
+        if where is None or not request.ask.places:
+            return 0
+        want = min(want, where.batch)
+        placed = self._on_standing(request, where, want)
+        if placed < want and self._problem.templates:
+            placed += self._on_claims(request, where, want - placed)
+        while placed < want:
+            opened = self._on_new_claims(request, where, want - placed)
+            if not opened:
+                break
+            placed += opened
+        return placed
+
+    # Standing bins.
+
+    def _on_standing(self, request: Request, where: Verdict, want: int) -> int:
+        bins = self.bins
+        candidates = self._standing_candidates(request, where)
+        if not len(candidates):
+            return 0
+        room = bins.free[candidates][:, request.columns]
+        counts = most_that_fit(room, request.needed)
+        if where.caps is not None:
+            counts = np.minimum(counts, where.caps[candidates])
+        for volume in request.ask.shape.volume_attach_counts:
+            if volume.driver in bins.attachable:
+                left = bins.attachable[volume.driver][candidates] // volume.count
+                counts = np.minimum(counts, np.maximum(left, 0))
+        if request.ask.shape.host_ports:
+            ports = request.ask.shape.host_ports
+            clear = [not conflict(bins.ports(one), ports) for one in candidates.tolist()]
+            counts = np.minimum(counts, np.array(clear, np.int64))
+        chosen, counts = _first(candidates, counts, want)
+        if not len(chosen):
+            return 0
+        bins.take_standing(request.ask.shape, chosen, counts, request.vector)
+        self._settle(request, chosen, counts, [])
+        return int(counts.sum())
+
+    def _standing_candidates(self, request: Request, where: Verdict) -> Ints:
+        bins = self.bins
+        if not len(bins.standing):
+            return np.zeros(0, np.int64)
+        allowed = self.compatible(request.ask)
+        topology = self._problem.topology
+        for key, bits in where.bounds:
+            numbers = topology.domain_of(key)
+            allowed = allowed & (numbers >= 0) & topology.domains.mask(key, bits)[numbers]
+        for key in where.pins:
+            allowed = allowed & (topology.domain_of(key) >= 0)
+        enough = covering(bins.free[:, request.columns], request.needed)
+        return np.flatnonzero(allowed & enough)
+
+    def compatible(self, ask: Ask) -> Bools:
+        """Return (n_standing,): bins whose labels, name and taints suit the ask."""
+        found = self._compatible.get(id(ask))
+        if found is None:
+            found = self._compatible[id(ask)] = compatible(self.bins, ask)
+        return found
+
+    # Claims of this plan.
+
+    def _on_claims(self, request: Request, where: Verdict, want: int) -> int:
+        bins = self.bins
+        enough = covering(bins.headroom[:, request.columns], request.needed)
+        if where.caps is not None:
+            enough &= where.caps[len(bins.standing) :] > 0
+        candidates = np.flatnonzero(enough)
+        placed = 0
+        for bounds, place in _choices(request.ask, where):
+            if placed >= want or not len(candidates):
+                break
+            placed += self._join(request, where, candidates, bounds, place, want - placed)
+        return placed
+
+    def _join(
+        self,
+        request: Request,
+        where: Verdict,
+        candidates: Ints,
+        bounds: Bounds,
+        place: Place,
+        want: int,
+    ) -> int:
+        by_class: dict[int, list[int]] = {}
+        for claim in candidates.tolist():
+            by_class.setdefault(self.bins.claims[claim].id, []).append(claim)
+        found: list[Ints] = []
+        counts: list[Ints] = []
+        become: dict[int, ClaimClass] = {}
+        for known_id, claims in by_class.items():
+            known = self._problem.classes.all[known_id]
+            narrower = self._narrow(known, request, where, bounds, place)
+            if narrower is None:
+                continue
+            here = np.array(claims, np.int64)
+            found.append(here)
+            counts.append(self._fit(narrower, self.bins.used[here], request, want))
+            become[known_id] = narrower
+        if not found:
+            return 0
+        chosen, taken = np.concatenate(found), np.concatenate(counts)
+        if where.caps is not None:
+            taken = np.minimum(taken, where.caps[len(self.bins.standing) + chosen])
+        order = np.lexsort((chosen, self.bins.pods[chosen]))
+        chosen, taken = _first(chosen[order], taken[order], want)
+        if not len(chosen):
+            return 0
+        classes = [become[self.bins.claims[claim].id] for claim in chosen.tolist()]
+        self._take(request, chosen, taken, classes)
+        return int(taken.sum())
+
+    def _narrow(
+        self,
+        known: ClaimClass,
+        request: Request,
+        where: Verdict,
+        bounds: Bounds,
+        place: Place,
+    ) -> ClaimClass | None:
+        classes = self._problem.classes
+        ask = request.ask
+        if not tolerates(ask.shape.tolerations, known.template.pool.template.taints, ask.effects):
+            return None
+        narrower = classes.narrow(known, place.requirements, ask.shape.host_ports, bounds)
+        if narrower is None or not where.pins:
+            return narrower
+        return classes.pinned(narrower, where.pins, request.vector)
+
+    def _fit(self, known: ClaimClass, used: Ints, request: Request, want: int) -> Ints:
+        """Return (n,): how many pods fit on claims of this class with so much used, (n, m)."""
+        counts: Ints
+        room = known.frontier[None, :, request.columns] - used[:, None, request.columns]
+        if want == 1:
+            counts = covering(room, request.needed).any(axis=1).astype(np.int64)
+        else:
+            counts = np.maximum.reduce(most_that_fit(room, request.needed), axis=1)
+        if self._problem.min_values is MinValuesPolicy.STRICT and min_values.wanted(known):
+            counts = np.array(
+                [
+                    min_values.most_that_keep(known, there, request.vector, min(most, want))
+                    for there, most in zip(used, counts.tolist(), strict=True)
+                ],
+                np.int64,
+            )
+        if request.ask.shape.host_ports:
+            counts = np.minimum(counts, 1)
+        return counts
+
+    # New claims.
+
+    def _on_new_claims(self, request: Request, where: Verdict, want: int) -> int:
+        if where.new_cap <= 0:
+            return 0
+        for template, limits in zip(self._problem.templates, self._problem.limits, strict=True):
+            if not limits.nodes_left:
+                continue
+            root = self._problem.classes.root(template, limits.rows())
+            if not root.offerings.any():
+                continue
+            for bounds, place in _choices(request.ask, where):
+                known = self._narrow(root, request, where, bounds, place)
+                if known is None:
+                    continue
+                known = self._reserve(known, request)
+                if known is None:
+                    self.deferred.add(request.group)
+                    return 0
+                opened = self._open(known, request, where, limits, want)
+                if opened:
+                    return opened
+        return 0
+
+    def _reserve(self, known: ClaimClass, request: Request) -> ClaimClass | None:
+        """Return the class on reserved capacity if it has any; None if all of it is promised."""
+        reservations = self._problem.reservations
+        if not reservations.left:
+            return known
+        usable = reservations.usable(known, known.rows_for(request.vector))
+        if usable is None:
+            return known
+        return self._problem.classes.restrict(known, usable) if usable.any() else None
+
+    def _open(
+        self,
+        known: ClaimClass,
+        request: Request,
+        where: Verdict,
+        limits: PoolLimits,
+        want: int,
+    ) -> int:
+        nothing = np.zeros((1, len(request.vector)), np.int64)
+        most = min(int(self._fit(known, nothing, request, want)[0]), where.new_cap)
+        if most <= 0:
+            return 0
+        single = limits.limited or bool(self._problem.reservations.left)
+        count = 1 if single else -(-want // most)
+        claims = self.bins.open(known, count)
+        self._problem.topology.grow(len(self.bins))
+        taken = np.full(count, most, np.int64)
+        taken[-1] = min(most, want - most * (count - 1))
+        limits.charge(known, known.rows_for(request.vector), count)
+        self._take(request, claims, taken, [known] * count)
+        return int(taken.sum())
+
+    def _take(self, request: Request, claims: Ints, counts: Ints, become: list[ClaimClass]) -> None:
+        self.bins.take_claims(claims, counts, request.vector, become)
+        if self._problem.reservations.left:
+            for claim, known in zip(claims.tolist(), become, strict=True):
+                rows = known.rows_for(self.bins.used[claim])
+                self._problem.reservations.hold(claim, known, rows)
+        self._settle(request, len(self.bins.standing) + claims, counts, become)
+
+    def _settle(self, request: Request, bins: Ints, counts: Ints, become: list[ClaimClass]) -> None:
+        self.bins.note(request.group, bins, counts)
+        self._problem.topology.record(request.ask.shape, bins, counts, become)
+
+
+def compatible(bins: Bins, ask: Ask) -> Bools:
+    """Return (n_standing,): bins whose labels, name and taints suit the ask, room apart."""
+    standing = bins.standing
+    tolerated = [one.tolerated(ask) for one in standing.classes]
+    found = np.zeros(len(standing), np.bool_)
+    for place in ask.places:
+        by_class = [
+            ok and one.allows(place.requirements)
+            for ok, one in zip(tolerated, standing.classes, strict=True)
+        ]
+        here = np.array(by_class, np.bool_)[standing.class_of]
+        if place.node_names is not None or place.excluded_node_names:
+            here &= np.array([place.names_allow(name) for name in standing.names], np.bool_)
+        found |= here
+    return found
+
+
+def _first(bins: Ints, counts: Ints, want: int) -> tuple[Ints, Ints]:
+    """Return the first bins that together take `want` pods, and how many each."""
+    before = np.cumsum(counts) - counts
+    taken = np.minimum(counts, np.maximum(want - before, 0))
+    some = taken > 0
+    return bins[some], taken[some]
+
+
+def _choices(ask: Ask, where: Verdict) -> Iterator[tuple[Bounds, Place]]:
+    """Yield the ways in which a claim may be narrowed for a pod, best balanced first."""
+    places = [place for place in ask.places if place.node_names is None]
+    if not where.ranked:
+        for place in places:
+            yield where.bounds, place
+        return
+    keys = [key for key, _ in where.ranked]
+    combinations = product(*(order for _, order in where.ranked))
+    for _, combination in zip(range(_MOST_CHOICES), combinations, strict=False):
+        bounds = dict(where.bounds) | dict(zip(keys, combination, strict=True))
+        for place in places:
+            yield tuple(sorted(bounds.items())), place

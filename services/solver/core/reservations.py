@@ -1,0 +1,73 @@
+"""Reserved capacity: how many instances of each reservation this plan may still count on.
+
+Source: `reference/karpenter-behaviour.md` D12, strict mode: a claim takes one instance of every
+reservation that it may become until it is narrowed; a pod that could use a reservation waits for
+the next solve rather than buy on-demand beside it while all instances are promised.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from libs.domain.capacity import CapacityType
+from services.solver.core.claim_class import ClaimClass
+from services.solver.core.template import Template
+from services.solver.core.vectors import Bools
+
+
+@dataclass(slots=True)
+class Reservations:
+    """Instances left per reservation id, and who holds them."""
+
+    left: dict[str, int]
+    _held: dict[int, frozenset[str]] = field(default_factory=lambda: defaultdict(frozenset))
+
+    @classmethod
+    def of(cls, templates: Iterable[Template]) -> "Reservations":
+        """Return the reservations that the catalogues of these pools offer."""
+        left: dict[str, int] = {}
+        for template in templates:
+            for name, count in template.columns.reservations.items():
+                left[name] = min(left.get(name, count), count)
+        return cls(left)
+
+    def usable(self, known: ClaimClass, rows: Bools) -> Bools | None:
+        """Return (n_offerings,): reserved offerings of these rows with an instance left.
+
+        Returns:
+            None where the class has no reserved offering at all; all False where none is left.
+        """
+        if not self.left:
+            return None
+        columns = known.template.columns
+        found = np.zeros(len(columns.offerings), np.bool_)
+        any_reserved = False
+        for position in np.flatnonzero(known.narrowed_rows(rows)).tolist():
+            offering = columns.offerings[position]
+            if offering.capacity_type == CapacityType.RESERVED:
+                any_reserved = True
+                found[position] = self.left.get(offering.reservation_id, 0) > 0
+        return found if any_reserved else None
+
+    def hold(self, claim: int, known: ClaimClass, rows: Bools) -> None:
+        """Let a claim hold just what it may still become, and release the rest."""
+        if not self.left:
+            return
+        columns = known.template.columns
+        now = frozenset(
+            columns.offerings[position].reservation_id
+            for position in np.flatnonzero(known.narrowed_rows(rows)).tolist()
+            if columns.offerings[position].capacity_type == CapacityType.RESERVED
+        )
+        before = self._held[claim]
+        for name in before - now:
+            self.left[name] += 1
+        for name in now - before:
+            self.left[name] -= 1
+        self._held[claim] = now
+
+    def held(self, claim: int) -> frozenset[str]:
+        """Return the ids that a claim holds."""
+        return self._held.get(claim, frozenset())

@@ -1,0 +1,80 @@
+"""`solve`: the whole decision, from a snapshot to a solution.
+
+A pure function of (snapshot, options): the order of the input does not matter, no clock is read,
+nothing is kept but columns of catalogues in a cache that the caller owns.
+"""
+
+from collections.abc import Callable
+
+from libs.domain.errors import Unavailable
+from libs.domain.plan import Plan
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import Cost, PodCounts, Solution, SolveOptions
+from services.solver.core.answer import Answer, answer
+from services.solver.core.catalogue import CatalogueCache
+from services.solver.core.encode import Encoded, encode, problem
+from services.solver.core.gangs import short_gangs, without_gangs
+from services.solver.core.packing import Packer
+from services.solver.core.plan_id import plan_id
+from services.solver.core.price import existing_price
+
+VERSION = "1"
+"""Changes whenever the same snapshot may get another plan."""
+
+
+def solve(
+    snapshot: ClusterSnapshot,
+    options: SolveOptions,
+    *,
+    cache: CatalogueCache | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Solution:
+    """Find a place for every waiting pod: on nodes, on claims in flight, on claims to create.
+
+    Args:
+        snapshot: the cluster; consistent, as `snapshot.inconsistencies` tells.
+        options: how to decide.
+        cache: columns of catalogues, worth keeping between calls.
+        cancelled: asked between groups of pods; True ends the work.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
+    now = options.now or snapshot.observed_at
+    encoded = encode(snapshot, options, now, cache if cache is not None else CatalogueCache())
+    found = _packed(encoded, cancelled)
+    return Solution(
+        snapshot=snapshot.id,
+        options=options,
+        solver_version=VERSION,
+        plan=found.plan,
+        cost=Cost(
+            new_nanos_per_hour=_price(found.plan),
+            existing_nanos_per_hour=existing_price(snapshot),
+        ),
+        plan_id=plan_id(snapshot.id, found.plan),
+        pods=PodCounts(
+            waiting=found.on_existing + found.on_new + found.unplaced,
+            on_existing=found.on_existing,
+            on_new=found.on_new,
+            unplaced=found.unplaced,
+        ),
+    )
+
+
+def _packed(encoded: Encoded, cancelled: Callable[[], bool]) -> Answer:
+    """Pack; pack again without the gangs that did not fit whole, until all that remain do."""
+    short: dict[str, str] = {}
+    while True:
+        made, bins = problem(encoded, without_gangs(encoded.work.groups, frozenset(short)))
+        packer = Packer(made, bins, cancelled)
+        if not packer.run():
+            raise Unavailable("the caller has gone away")
+        more = short_gangs(encoded.snapshot, encoded.work, made.groups, packer.left)
+        if not more:
+            return answer(encoded, made, packer, short)
+        short |= more
+
+
+def _price(plan: Plan) -> int:
+    return sum(claim.cheapest.price_nanos_per_hour for claim in plan.nodeclaims)

@@ -1,0 +1,324 @@
+"""Standing capacity: nodes that exist and claims in flight, whose room and labels are given.
+
+Apart because nothing here is open: a pod fits or it does not. A claim that is not launched yet
+counts with the least that any type it may become offers, and takes a pod only if every node that
+it may become could: what was planned for it fits again, and nothing is promised that the cloud
+may not keep.
+
+Source: `reference/karpenter-behaviour.md` D3.4, D5.2, D6.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from libs.domain.node import Node
+from libs.domain.nodeclaim import NodeClaim
+from libs.domain.pod import HostPort
+from libs.domain.reason import TargetKind
+from libs.domain.requirement import Requirement
+from libs.domain.requirements import Requirements
+from libs.domain.resources import total
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.taint import Effect, Taint, tolerates
+from services.solver.core.ask import Ask
+from services.solver.core.catalogue import CatalogueCache, CatalogueColumns
+from services.solver.core.domains import ABSENT, Domains
+from services.solver.core.template import Template
+from services.solver.core.vectors import MOST, Bools, Dimensions, Ints
+from services.solver.core.workload import Workload
+
+UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=Effect.NO_SCHEDULE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Possible:
+    """What a claim that is not launched may become: offerings of a catalogue, (n_offerings,)."""
+
+    requirements: Requirements
+    columns: CatalogueColumns | None
+    offerings: Bools | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StandingClass:
+    """Bins that no label or taint that anyone asks for tells apart."""
+
+    labels: Mapping[str, str]
+    """Aliases resolved; keys that nobody asks for left out."""
+    taints: tuple[Taint, ...]
+    possible: Possible | None = None
+    """For a claim that is not launched; `labels` are then not all that is known."""
+
+    def allows(self, requirements: Requirements) -> bool:
+        """Tell whether the labels meet a pod's requirements, whatever the claim becomes."""
+        if self.possible is None:
+            return requirements.allows(self.labels)
+        return all(_is_certain(self.possible, self.labels, one) for one in requirements)
+
+    def tolerated(self, ask: Ask) -> bool:
+        """Tell whether a pod bears the taints."""
+        return tolerates(ask.shape.tolerations, self.taints, ask.effects)
+
+    def domain(self, domains: Domains, key: str) -> int | None:
+        """Return the topology domain as a set of one; None if it is still open."""
+        value = self.labels.get(key)
+        if value is not None:
+            return domains.bits(key, (value,))
+        if self.possible is None:
+            return ABSENT
+        own = self.possible.requirements.get(key)
+        if own is not None and not own.complement and len(own.values) == 1:
+            return domains.bits(key, own.values)
+        return None if own is not None or key in label_keys.WELL_KNOWN else ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """All standing bins, in the order in which they are tried."""
+
+    names: tuple[str, ...]
+    kinds: tuple[TargetKind, ...]
+    free: Ints
+    """(n, n_resources): allocatable less pods and less daemons that are still to come."""
+    class_of: Ints
+    """(n,): index into `classes`."""
+    classes: tuple[StandingClass, ...]
+    ports: tuple[tuple[HostPort, ...], ...]
+    """Host ports that are taken, per bin."""
+    hostnames: Bools
+    """(n,): whether the bin has the hostname label."""
+    attachable: Mapping[str, Ints]
+    """Per CSI driver (n,): how many more volumes can be attached."""
+    index: Mapping[str, int]
+    """Bin by name of its node; claims are not in it."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bin:
+    name: str
+    kind: TargetKind
+    order: tuple[bool, bool, str]
+    labels: Mapping[str, str]
+    taints: tuple[Taint, ...]
+    free: Ints
+    ports: tuple[HostPort, ...] = ()
+    attachable: Mapping[str, int]
+    possible: Possible | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingInput:
+    """What standing capacity is made of."""
+
+    snapshot: ClusterSnapshot
+    workload: Workload
+    dimensions: Dimensions
+    daemons: Mapping[str, Ask]
+    keys: frozenset[str]
+    """Label keys that any pod or daemon asks for."""
+    templates: Mapping[str, Template]
+    """By name of the pool."""
+    cache: CatalogueCache
+
+
+def standing(given: StandingInput) -> Standing:
+    """Return the nodes and claims in flight that pods may be placed on; leaving ones are not."""
+    bins = sorted((*_node_bins(given), *_claim_bins(given)), key=lambda item: item.order)
+    classes: dict[object, int] = {}
+    listed: list[StandingClass] = []
+    class_of: list[int] = []
+    for item in bins:
+        labels = {key: item.labels[key] for key in sorted(given.keys & item.labels.keys())}
+        content = (tuple(labels.items()), item.taints, item.name if item.possible else None)
+        if content not in classes:
+            classes[content] = len(listed)
+            listed.append(StandingClass(labels=labels, taints=item.taints, possible=item.possible))
+        class_of.append(classes[content])
+    width = len(given.dimensions.names)
+    drivers = sorted({driver for item in bins for driver in item.attachable})
+    return Standing(
+        names=tuple(item.name for item in bins),
+        kinds=tuple(item.kind for item in bins),
+        free=np.array([item.free for item in bins], np.int64).reshape(len(bins), width),
+        class_of=np.array(class_of, np.int64),
+        classes=tuple(listed),
+        ports=tuple(item.ports for item in bins),
+        hostnames=np.array(
+            [
+                item.kind is TargetKind.NODECLAIM or label_keys.HOSTNAME in item.labels
+                for item in bins
+            ],
+            np.bool_,
+        ),
+        attachable={
+            driver: np.array([item.attachable.get(driver, MOST) for item in bins], np.int64)
+            for driver in drivers
+        },
+        index={
+            item.name: position
+            for position, item in enumerate(bins)
+            if item.kind is TargetKind.NODE
+        },
+    )
+
+
+def _node_bins(given: StandingInput) -> Iterable[_Bin]:
+    bound = defaultdict(list)
+    for pods in given.workload.bound:
+        bound[pods.node].append(pods)
+    for node in given.snapshot.nodes.values():
+        if node.leaving:
+            continue
+        there = bound[node.name]
+        labels = label_keys.canonical_labels(dict(node.labels))
+        taints = _taints(node)
+        missing = [
+            ask.shape
+            for key, ask in given.daemons.items()
+            if (node.name, given.snapshot.daemonsets[key].uid) not in given.workload.daemons
+            and _runs_on(ask, labels, node.name, taints)
+        ]
+        used = total(
+            [pods.shape.requests.multiply(pods.count) for pods in there]
+            + [shape.requests for shape in missing]
+        )
+        attached: dict[str, int] = defaultdict(int)
+        for pods in there:
+            for volume in pods.shape.volume_attach_counts:
+                attached[volume.driver] += volume.count * pods.count
+        yield _Bin(
+            name=node.name,
+            kind=TargetKind.NODE,
+            order=(False, not node.initialized, node.name),
+            labels=labels,
+            taints=taints,
+            free=given.dimensions.room(node.allocatable) - given.dimensions.requests(used),
+            ports=tuple(
+                port
+                for shape in (*(pods.shape for pods in there), *missing)
+                for port in shape.host_ports
+            ),
+            attachable={
+                limit.driver: limit.count - attached[limit.driver] for limit in node.volume_limits
+            },
+        )
+
+
+def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
+    snapshot = given.snapshot
+    with_node = {node.nodeclaim for node in snapshot.nodes.values()}
+    for claim in snapshot.nodeclaims.values():
+        if claim.name in with_node or claim.deleting_at is not None or _replaced(claim, snapshot):
+            continue
+        labels = label_keys.canonical_labels(dict(claim.labels))
+        possible = None if len(claim.allocatable) else _possible(claim, labels, given)
+        daemons = [
+            ask.shape for ask in given.daemons.values() if _may_run_on(ask, labels, claim, possible)
+        ]
+        overhead = given.dimensions.requests(total(shape.requests for shape in daemons))
+        yield _Bin(
+            name=claim.name,
+            kind=TargetKind.NODECLAIM,
+            order=(True, False, claim.name),
+            labels=labels,
+            taints=claim.taints,
+            free=_claim_room(claim, possible, overhead, given),
+            ports=tuple(port for shape in daemons for port in shape.host_ports),
+            attachable={},
+            possible=possible,
+        )
+
+
+def _taints(node: Node) -> tuple[Taint, ...]:
+    if node.unschedulable and UNSCHEDULABLE not in node.taints:
+        return (*node.taints, UNSCHEDULABLE)
+    return node.taints
+
+
+def _runs_on(ask: Ask, labels: Mapping[str, str], name: str, taints: tuple[Taint, ...]) -> bool:
+    return tolerates(ask.shape.tolerations, taints, ask.effects) and any(
+        place.names_allow(name) and place.requirements.allows(labels) for place in ask.places
+    )
+
+
+def _may_run_on(
+    ask: Ask, labels: Mapping[str, str], claim: NodeClaim, possible: Possible | None
+) -> bool:
+    """Tell whether a daemon pod could come to a claim in flight: in doubt it will."""
+    if not tolerates(ask.shape.tolerations, claim.taints, ask.effects):
+        return False
+    if possible is None:
+        return any(place.requirements.allows(labels) for place in ask.places)
+    return any(possible.requirements.has_intersection(place.requirements) for place in ask.places)
+
+
+def _replaced(claim: NodeClaim, snapshot: ClusterSnapshot) -> bool:
+    """Tell whether the claim is under a command whose replacements are all there."""
+    command = claim.command
+    return command is not None and all(name in snapshot.nodeclaims for name in command.replacements)
+
+
+def _possible(claim: NodeClaim, labels: Mapping[str, str], given: StandingInput) -> Possible:
+    requirements = claim.requirements.intersection(Requirements.from_labels(labels))
+    catalogue = given.snapshot.catalogues.get(claim.node_class.key)
+    if catalogue is None:
+        return Possible(requirements=requirements, columns=None, offerings=None)
+    columns = given.cache.columns(catalogue)
+    mask = np.ones(len(columns.offerings), np.bool_)
+    for one in requirements:
+        mask &= columns.mask(one, lenient=True)
+    still = mask & columns.available
+    return Possible(
+        requirements=requirements, columns=columns, offerings=still if still.any() else mask
+    )
+
+
+def _claim_room(
+    claim: NodeClaim, possible: Possible | None, overhead: Ints, given: StandingInput
+) -> Ints:
+    """Return what is surely free for pods, by the measure by which the claim was bought."""
+    if possible is None:
+        return given.dimensions.room(claim.allocatable) - overhead
+    if possible.columns is None or possible.offerings is None or not possible.offerings.any():
+        # Nothing is known of its types: it has room for what it was bought for.
+        return given.dimensions.room(claim.requests)
+    rows = np.unique(possible.columns.row[possible.offerings])
+    template = given.templates.get(claim.nodepool)
+    if template is not None and template.columns is possible.columns:
+        room: Ints = template.room[rows].min(axis=0)
+        return room
+    least: Ints = possible.columns.matrix(given.dimensions.names)[rows].min(axis=0)
+    return least - overhead
+
+
+def _is_certain(possible: Possible, labels: Mapping[str, str], asked: Requirement) -> bool:
+    """Tell whether the requirement holds whatever the claim becomes."""
+    value = labels.get(asked.key)
+    if value is not None:
+        return asked.has(value)
+    own = possible.requirements.get(asked.key)
+    if own is not None and asked.contains(own):
+        return True
+    if possible.columns is None or possible.offerings is None:
+        return own is None and asked.absent
+    column = possible.columns.key(asked.key)
+    for number in np.unique(column.index[possible.offerings]).tolist():
+        kind, offered = column.distinct[number]
+        stated = [one for one in (kind, offered, own) if one is not None]
+        if not stated:
+            if not asked.absent:
+                return False
+            continue
+        there = stated[0]
+        for one in stated[1:]:
+            there = there.intersection(one)
+        if not asked.contains(there):
+            return False
+    return True

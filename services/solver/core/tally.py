@@ -1,0 +1,174 @@
+"""Tallies: how many pods of a kind there are per topology domain.
+
+Apart because spread, affinity, anti-affinity and its inverse differ only in which pods they count
+and what they conclude; counting is one mechanism. Hosts are counted per bin in an array, all
+other keys per domain.
+
+Source: kube-scheduler's PodTopologySpread and InterPodAffinity (as in their documentation, and as
+`data/kube_scheduler_verdicts.jsonl.gz` shows): a spread constraint counts no terminating pods,
+none at all with an empty selector, and only on nodes that its policies admit and that have all
+hard keys of the pod; an affinity counts pods that match all its terms.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from libs.domain.pod import PodShape
+from libs.domain.selector import LabelSelector
+from libs.domain.taint import HARD_EFFECTS, tolerates
+from libs.domain.topology import NodeInclusionPolicy, PodAffinityTerm, TopologySpread
+from libs.domain.workload import Namespace
+from services.solver.core.ask import Ask, Place
+from services.solver.core.claim_class import ClaimClass
+from services.solver.core.vectors import Bools, Ints
+
+Matches = Callable[[PodShape], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admission:
+    """Which nodes a spread constraint looks at."""
+
+    keys: tuple[str, ...]
+    """Topology keys that a node must have."""
+    places: tuple[Place, ...] | None
+    """Node selector and affinity to honour; None to ignore them."""
+    asker: PodShape | None
+    """Whose tolerations are honoured; None to ignore taints."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class Tally:
+    """Counts of one kind of pods over one topology key."""
+
+    key: str
+    admission: Admission | None
+    terminating: bool
+    """Whether terminating pods count."""
+    shapes: frozenset[int]
+    """Ids of the shapes that count."""
+    by_domain: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    """By domain number; unused for hosts."""
+    by_bin: Ints = field(default_factory=lambda: np.zeros(64, np.int64))
+    """(at least n_bins,); used for hosts only."""
+    admitted: Bools | None = None
+    """(n_standing,): which standing bins it looks at; None for all."""
+    total: int = 0
+
+    @property
+    def on_hosts(self) -> bool:
+        """Return whether every bin is a domain of its own."""
+        return self.key == label_keys.HOSTNAME
+
+    def hosts(self, bins: int) -> Ints:
+        """Return (bins,): the counts per bin."""
+        if len(self.by_bin) < bins:
+            grown = np.zeros(max(bins, 2 * len(self.by_bin)), np.int64)
+            grown[: len(self.by_bin)] = self.by_bin
+            self.by_bin = grown
+        return self.by_bin[:bins]
+
+
+class ShapeIndex:
+    """Shapes by label, to find those that a selector matches without asking all."""
+
+    __slots__ = ("_by_label", "_namespaces", "_shapes")
+
+    def __init__(self, shapes: Iterable[PodShape], namespaces: Mapping[str, Namespace]) -> None:
+        self._shapes = {shape.id: (shape, dict(shape.labels)) for shape in shapes}
+        self._namespaces = namespaces
+        self._by_label: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, (_, labels) in self._shapes.items():
+            for item in labels.items():
+                self._by_label[item].append(number)
+
+    def spread(self, constraint: TopologySpread, namespace: str) -> frozenset[int]:
+        """Return the ids of the shapes that a spread constraint counts."""
+        selector = constraint.selector
+        if selector is None or not selector.requirements:
+            return frozenset()
+        return frozenset(
+            number
+            for number in self._selected(selector)
+            if self._shapes[number][0].namespace == namespace
+        )
+
+    def matching_all(self, terms: tuple[PodAffinityTerm, ...]) -> frozenset[int]:
+        """Return the ids of the shapes that match every one of the terms."""
+        found = self._matching(terms[0])
+        for term in terms[1:]:
+            found &= self._matching(term)
+        return found
+
+    def _matching(self, term: PodAffinityTerm) -> frozenset[int]:
+        if term.selector is None:
+            return frozenset()
+        return frozenset(
+            number
+            for number in self._selected(term.selector)
+            if self._covers(term, self._shapes[number][0].namespace)
+        )
+
+    def _covers(self, term: PodAffinityTerm, namespace: str) -> bool:
+        if namespace in term.namespaces:
+            return True
+        if term.namespace_selector is None:
+            return False
+        known = self._namespaces.get(namespace)
+        return term.namespace_selector.matches(dict(known.labels) if known is not None else {})
+
+    def _selected(self, selector: LabelSelector) -> Iterable[int]:
+        return [
+            number
+            for number in self._candidates(selector)
+            if selector.matches(self._shapes[number][1])
+        ]
+
+    def _candidates(self, selector: LabelSelector) -> Iterable[int]:
+        for one in selector.requirements:
+            if not one.complement and not one.absent:
+                return [
+                    number
+                    for value in sorted(one.values)
+                    for number in self._by_label.get((one.key, value), ())
+                ]
+        return self._shapes.keys()
+
+
+def admission(constraint: TopologySpread, ask: Ask) -> Admission:
+    """Return which nodes count for a spread constraint of this pod."""
+    keys = {label_keys.canonical_key(one.topology_key) for one in ask.spread if one.required}
+    keys.add(label_keys.canonical_key(constraint.topology_key))
+    honours_affinity = constraint.node_affinity_policy is NodeInclusionPolicy.HONOR
+    honours_taints = constraint.node_taints_policy is NodeInclusionPolicy.HONOR
+    return Admission(
+        keys=tuple(sorted(keys)),
+        places=ask.node_places if honours_affinity else None,
+        asker=ask.shape if honours_taints else None,
+    )
+
+
+def admission_key(rule: Admission) -> object:
+    """Return what two equal admissions have in common."""
+    return rule.keys, rule.places, None if rule.asker is None else rule.asker.tolerations
+
+
+def admits_claim(rule: Admission, opened: ClaimClass) -> bool:
+    """Tell whether a node bought from this class counts for a spread constraint."""
+    if rule.asker is not None and not tolerates(
+        rule.asker.tolerations, opened.template.pool.template.taints, HARD_EFFECTS
+    ):
+        return False
+    if rule.places is None:
+        return True
+    return any(
+        place.node_names is None
+        and opened.requirements.is_compatible(
+            place.requirements, allow_undefined=opened.template.columns.well_known
+        )
+        for place in rule.places
+    )

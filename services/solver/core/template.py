@@ -1,0 +1,283 @@
+"""What a NodePool could buy: its template over the columns of its catalogue.
+
+Apart because this is everything that is fixed of a pool during one solve: requirements, taints,
+room of each row after daemons, offerings that can be bought at all. Pools that cannot be bought
+from end here, with what there is to say about them.
+
+Source: `reference/karpenter-behaviour.md` D1-D3.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from libs.domain.capacity import NodeClassRef
+from libs.domain.nodepool import NodePool
+from libs.domain.plan import PoolMessage
+from libs.domain.pod import HostPort
+from libs.domain.reason import Rule
+from libs.domain.requirement import Requirement
+from libs.domain.requirements import Requirements
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.taint import tolerates
+from services.solver.core.ask import Ask
+from services.solver.core.catalogue import CatalogueCache, CatalogueColumns, matrix
+from services.solver.core.vectors import MOST, Bools, Dimensions, Ints, covering
+
+FRESH = timedelta(minutes=15)
+"""From a catalogue that was heard longer ago nothing is bought."""
+
+SIMULATED_KEYS = frozenset({label_keys.REGISTERED, label_keys.INITIALIZED})
+"""Keys that pods may select though no claim spells them out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DaemonPorts:
+    """Host ports of one daemon and the rows it runs on, (n_rows,)."""
+
+    ports: tuple[HostPort, ...]
+    rows: Bools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Template:
+    """A pool that can be bought from."""
+
+    index: int
+    """Position in the order in which pools are tried."""
+    pool: NodePool
+    columns: CatalogueColumns
+    requirements: Requirements
+    """Of the template, its labels and what every node of the pool is labelled with."""
+    overhead: Ints
+    """(n_rows, n_resources): what daemons take."""
+    room: Ints
+    """(n_rows, n_resources): what is left for pods."""
+    capacities: Ints
+    """(n_rows, n_limits): full capacity by the pool's limited resources."""
+    limited: tuple[str, ...]
+    daemon_ports: tuple[DaemonPorts, ...]
+    offerings: Bools
+    """(n_offerings,): can be bought and meets the template."""
+
+    def conflicts(self, requirements: Requirements) -> Requirement | None:
+        """Return the first requirement of a pod that the template cannot meet."""
+        found = self.requirements.conflicts(requirements, allow_undefined=self.columns.well_known)
+        return found[0].incoming if found else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """A pool that nothing is bought from, and why."""
+
+    pool: NodePool
+    rule: Rule
+    message: str
+
+    def as_message(self) -> PoolMessage:
+        """Return what to say about the pool."""
+        return PoolMessage(nodepool=self.pool.name, rule=self.rule, message=self.message)
+
+
+def in_order(pools: Iterable[NodePool]) -> list[NodePool]:
+    """Return the pools in the order in which they are tried: weight, then name, both descending."""
+    return sorted(pools, key=lambda pool: (pool.weight, pool.name), reverse=True)
+
+
+def templates(
+    snapshot: ClusterSnapshot,
+    now: datetime,
+    dimensions: Dimensions,
+    daemons: Mapping[str, Ask],
+    cache: CatalogueCache,
+) -> tuple[tuple[Template, ...], tuple[Refused, ...]]:
+    """Return the pools to buy from, in order, and those that are out, in order.
+
+    Args:
+        snapshot: the cluster.
+        now: the instant of the decision.
+        dimensions: the columns of resources.
+        daemons: what each DaemonSet's pods ask for, by key.
+        cache: columns of catalogues.
+    """
+    found: list[Template] = []
+    refused: list[Refused] = []
+    for pool in in_order(snapshot.nodepools.values()):
+        if pool.replicas is not None:
+            continue
+        problem = _problem(pool, snapshot, now)
+        if problem is None:
+            columns = cache.columns(snapshot.catalogues[pool.template.node_class.key])
+            made = _template(len(found), pool, columns, snapshot, dimensions, daemons)
+            if made.offerings.any():
+                found.append(made)
+                continue
+            problem = Rule.POOL_REQUIREMENTS, _nothing_left(made)
+        refused.append(Refused(pool=pool, rule=problem[0], message=problem[1]))
+    return tuple(found), tuple(refused)
+
+
+def template_requirements(pool: NodePool) -> Requirements:
+    """Return what every node of the pool has or can have."""
+    template = pool.template
+    own = {
+        label_keys.NODEPOOL: pool.name,
+        class_label(template.node_class): template.node_class.name,
+        label_keys.REGISTERED: "true",
+        label_keys.INITIALIZED: "true",
+    }
+    labels = Requirements.from_labels(dict(template.labels))
+    return template.requirements.intersection(labels).intersection(Requirements.from_labels(own))
+
+
+def class_label(node_class: NodeClassRef) -> str:
+    """Return the label key under which nodes carry the name of their class."""
+    return f"{node_class.group}/{node_class.kind.lower()}"
+
+
+def _problem(pool: NodePool, snapshot: ClusterSnapshot, now: datetime) -> tuple[Rule, str] | None:
+    if not pool.ready:
+        why = "; ".join(pool.problems) or "it is not ready"
+        return Rule.POOL_NOT_READY, f'nodepool "{pool.name}" cannot be used: {why}'
+    node_class = pool.template.node_class
+    catalogue = snapshot.catalogues.get(node_class.key)
+    if catalogue is None or not catalogue.instance_types:
+        return Rule.CATALOGUE, f'no instance types are known for node class "{node_class.name}"'
+    if now - catalogue.observed_at > FRESH:
+        return Rule.CATALOGUE, (
+            f'the instance types of node class "{node_class.name}" were last heard of at '
+            f"{catalogue.observed_at.isoformat()}, longer ago than {FRESH}"
+        )
+    return None
+
+
+def _template(
+    index: int,
+    pool: NodePool,
+    columns: CatalogueColumns,
+    snapshot: ClusterSnapshot,
+    dimensions: Dimensions,
+    daemons: Mapping[str, Ask],
+) -> Template:
+    requirements = template_requirements(pool)
+    offerings = _offerings(columns, requirements)
+    overhead = np.zeros((len(columns.rows), len(dimensions.names)), np.int64)
+    ports: list[DaemonPorts] = []
+    for ask in daemons.values():
+        rows = _daemon_rows(ask, pool, columns, requirements, offerings)
+        overhead[rows] += dimensions.requests(ask.shape.requests)
+        if ask.shape.host_ports and rows.any():
+            ports.append(DaemonPorts(ports=ask.shape.host_ports, rows=rows))
+    room = _allocatable(columns, pool.template.node_class, snapshot, dimensions) - overhead
+    limited = tuple(name for name in pool.limits if name != "nodes")
+    return Template(
+        index=index,
+        pool=pool,
+        columns=columns,
+        requirements=requirements,
+        overhead=overhead,
+        room=room,
+        capacities=matrix(columns.capacities, limited),
+        limited=limited,
+        daemon_ports=tuple(ports),
+        offerings=offerings & covering(room, 0)[columns.row],
+    )
+
+
+def _offerings(columns: CatalogueColumns, requirements: Requirements) -> Bools:
+    known = requirements.keys()
+    unknown = columns.offering_keys - columns.well_known - frozenset(known)
+    mask = columns.available.copy()
+    for one in requirements:
+        mask &= columns.mask(one, lenient=True)
+    for key in sorted(unknown):
+        mask &= columns.key(key).where(lambda _, own: own is None or own.absent)
+    return mask
+
+
+def _daemon_rows(
+    ask: Ask,
+    pool: NodePool,
+    columns: CatalogueColumns,
+    requirements: Requirements,
+    offerings: Bools,
+) -> Bools:
+    """Return (n_rows,): where the daemon's pod will run."""
+    rows = np.zeros(len(columns.rows), np.bool_)
+    if not tolerates(ask.shape.tolerations, pool.template.taints, ask.effects):
+        return rows
+    for place in ask.places:
+        asked = place.requirements
+        if place.node_names is not None or not requirements.is_compatible(
+            asked, allow_undefined=columns.well_known
+        ):
+            continue
+        mask = offerings.copy()
+        for one in requirements.intersection(asked):
+            if one.key in asked:
+                mask &= columns.mask(one, lenient=one.key in requirements)
+        rows[columns.row[mask]] = True
+    return rows
+
+
+def _allocatable(
+    columns: CatalogueColumns,
+    node_class: NodeClassRef,
+    snapshot: ClusterSnapshot,
+    dimensions: Dimensions,
+) -> Ints:
+    """Return (n_rows, n_resources), never more than live nodes of the type reported."""
+    amounts = columns.matrix(dimensions.names)
+    kinds = {kind.name: index for index, kind in enumerate(columns.types)}
+    for observed in snapshot.observed_allocatable.values():
+        index = kinds.get(observed.instance_type)
+        if observed.node_class != node_class or index is None:
+            continue
+        most = np.array(
+            [
+                min(observed.allocatable.get(name), MOST - 1)
+                if name in observed.allocatable
+                else MOST
+                for name in dimensions.names
+            ],
+            np.int64,
+        )
+        rows = columns.row_type == index
+        amounts[rows] = np.minimum(amounts[rows], most)
+    return amounts
+
+
+def _nothing_left(template: Template) -> str:
+    """Return which requirement of the pool, or what else, leaves nothing to buy."""
+    columns = template.columns
+    if not columns.available.any():
+        return "no offering of any instance type is available"
+    mask = columns.available.copy()
+    for one in template.requirements:
+        mask &= columns.mask(one, lenient=True)
+        if not mask.any():
+            return f"requirement {one} leaves no instance type that is available"
+    return "daemons leave no room on any instance type"
+
+
+def exported(requirements: Requirements) -> Requirements:
+    """Return the requirements that a NodeClaim states: without what only the simulation needs."""
+    return requirements.without(SIMULATED_KEYS | label_keys.RESTRICTED_LABELS)
+
+
+def concrete_labels(template: Template, requirements: Requirements) -> tuple[tuple[str, str], ...]:
+    """Return the labels of a claim besides the template's: its pool, and keys only the pool knows.
+
+    Source: `reference/karpenter-behaviour.md` E1.5.
+    """
+    known = template.columns.well_known | SIMULATED_KEYS | label_keys.RESTRICTED_LABELS
+    known |= {key for key, _ in template.pool.template.labels}
+    found = {label_keys.NODEPOOL: template.pool.name}
+    for one in requirements:
+        value = None if one.key in known else one.any_value()
+        if value is not None:
+            found[one.key] = value
+    return tuple(sorted(found.items()))

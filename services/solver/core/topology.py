@@ -1,0 +1,426 @@
+"""Topology: where may a pod go, given where all others are.
+
+Apart because packing asks one question of it, `verdict`, and tells it one thing, `record`. Every
+claim on which a counted pod lands is pinned to one domain of the key at once, so that what is
+counted is what will be; Karpenter leaves it open, counts nothing or too much, and then buys in
+vain.
+
+Source: kube-scheduler's PodTopologySpread and InterPodAffinity;
+`reference/karpenter-behaviour.md` D8 for domains that do not exist yet: they count as empty as
+long as this pod could get a node there.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from libs.domain.pod import PodShape
+from libs.domain.taint import HARD_EFFECTS, tolerates
+from libs.domain.topology import PodAffinityTerm, TopologySpread
+from libs.domain.workload import Namespace
+from services.solver.core.ask import Ask
+from services.solver.core.claim_class import ClaimClass, ClaimClasses
+from services.solver.core.domains import ABSENT, Domains, members
+from services.solver.core.standing import Standing
+from services.solver.core.tally import (
+    Admission,
+    ShapeIndex,
+    Tally,
+    admission,
+    admission_key,
+    admits_claim,
+)
+from services.solver.core.template import Template
+from services.solver.core.vectors import Bools, Ints
+from services.solver.core.workload import BoundPods
+
+_OPEN = -1
+"""Domain number of a bin whose domain is not decided yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadRule:
+    """A spread constraint of an ask."""
+
+    tally: Tally
+    constraint: TopologySpread
+    own: int
+    """1 if the pod counts itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffinityRule:
+    """Terms of an ask that one pod has to match together."""
+
+    tallies: tuple[Tally, ...]
+    """One per key of the terms."""
+    own: bool
+    """Whether the pod matches its own terms, so that it may be the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What other pods mean for an ask."""
+
+    spread: tuple[SpreadRule, ...] = ()
+    affinity: tuple[AffinityRule, ...] = ()
+    apart: tuple[tuple[Tally, bool], ...] = ()
+    """Tallies of pods to keep away from, and whether the pod is itself counted there."""
+    pins: tuple[str, ...] = ()
+
+    @property
+    def none(self) -> bool:
+        """Return whether other pods do not matter."""
+        return not (self.spread or self.affinity or self.apart or self.pins)
+
+
+class Topology:
+    """Counts of one solve; changed by `record` alone."""
+
+    def __init__(
+        self,
+        standing: Standing,
+        templates: tuple[Template, ...],
+        classes: ClaimClasses,
+        domains: Domains,
+    ) -> None:
+        self._standing = standing
+        self._templates = templates
+        self._classes = classes
+        self._domains = domains
+        self._tallies: dict[object, Tally] = {}
+        self._counting: dict[int, list[Tally]] = defaultdict(list)
+        self._owned: list[tuple[PodAffinityTerm, Tally]] = []
+        self._index = ShapeIndex((), {})
+        self._rules: dict[int, Rules] = {}
+        self._asks: list[Ask] = []
+        self._domain_of: dict[str, Ints] = {}
+        self._reach: dict[tuple[int, str], int] = {}
+        self._unreachable: dict[tuple[int, str], int] = defaultdict(int)
+        self._admitted: dict[tuple[int, int], bool] = {}
+        self._bins = len(standing)
+        self._used_domains: dict[str, int] = defaultdict(int)
+
+    def register(
+        self,
+        asks: Iterable[Ask],
+        bound: Iterable[BoundPods],
+        namespaces: dict[str, Namespace],
+    ) -> None:
+        """Build every tally that these asks need, and count the pods that run."""
+        waiting = list(asks)
+        running = list(bound)
+        shapes = {ask.shape.id: ask.shape for ask in waiting}
+        everyone = shapes | {pods.shape.id: pods.shape for pods in running}
+        self._index = ShapeIndex(everyone.values(), namespaces)
+        self._asks = waiting
+        self._own_tallies(everyone.values(), frozenset(shapes))
+        for ask in waiting:
+            for constraint in ask.spread:
+                self._spread_tally(constraint, ask)
+            for terms in ask.affinity:
+                for key in _keys(terms):
+                    self._matching_tally(terms, key)
+            for term in ask.anti_affinity:
+                self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
+        self._count(running)
+
+    def record(self, shape: PodShape, bins: Ints, counts: Ints, opened: list[ClaimClass]) -> None:
+        """Count pods that were placed.
+
+        Args:
+            shape: of the pods.
+            bins: (n,) bins, standing ones first.
+            counts: (n,) pods per bin.
+            opened: the classes of those bins that are claims, in order.
+        """
+        for tally in self._counting.get(shape.id, ()):
+            tally.total += int(counts.sum())
+            if tally.on_hosts:
+                self._record_hosts(tally, bins, counts, opened)
+            else:
+                self._record_domains(tally, bins, counts, opened)
+
+    def grow(self, bins: int) -> None:
+        """Take note of how many bins there are now."""
+        self._bins = bins
+
+    def pin(self, key: str, bits: int) -> None:
+        """Take note that a claim is now in these domains."""
+        self._used_domains[key] |= bits
+
+    def give_up_unreachable(self, ask: Ask) -> bool:
+        """Forget domains that exist only on paper and in which this pod got no node.
+
+        kube-scheduler counts only domains of nodes that exist; an empty one that cannot be had must
+        not hold back the others.
+
+        Returns:
+            Whether there was any, so that asking again may help.
+        """
+        changed = False
+        for rule in self.rules(ask).spread:
+            tally = rule.tally
+            if tally.on_hosts:
+                continue
+            paper = self._paper_domains(ask, tally)
+            if paper:
+                self._unreachable[id(ask), tally.key] |= paper
+                changed = True
+        return changed
+
+    # How rules and tallies are made.
+
+    def _own_tallies(self, shapes: Iterable[PodShape], waiting: frozenset[int]) -> None:
+        owners: dict[PodAffinityTerm, set[int]] = defaultdict(set)
+        for shape in shapes:
+            for term in shape.anti_affinity:
+                owners[term].add(shape.id)
+        for term, ids in owners.items():
+            if self._index.matching_all((term,)) & waiting:
+                key = label_keys.canonical_key(term.topology_key)
+                tally = Tally(key=key, admission=None, terminating=True, shapes=frozenset(ids))
+                self._add(("owner", term), tally)
+                self._owned.append((term, tally))
+
+    def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
+        rule = admission(constraint, ask)
+        key = label_keys.canonical_key(constraint.topology_key)
+        name = ("spread", key, constraint.selector, ask.shape.namespace, admission_key(rule))
+        found = self._tallies.get(name)
+        if found is None:
+            found = Tally(
+                key=key,
+                admission=rule,
+                terminating=False,
+                shapes=self._index.spread(constraint, ask.shape.namespace),
+                admitted=self._admitted_bins(rule),
+            )
+            self._add(name, found)
+        return found
+
+    def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
+        name = ("matching", terms, key)
+        found = self._tallies.get(name)
+        if found is None:
+            found = Tally(
+                key=key,
+                admission=None,
+                terminating=True,
+                shapes=self._index.matching_all(terms),
+            )
+            self._add(name, found)
+        return found
+
+    def _add(self, name: object, tally: Tally) -> None:
+        self._tallies[name] = tally
+        for shape in tally.shapes:
+            self._counting[shape].append(tally)
+
+    def rules(self, ask: Ask) -> Rules:
+        """Return what other pods mean for an ask."""
+        found = self._rules.get(id(ask))
+        if found is None:
+            found = self._rules[id(ask)] = self._make_rules(ask)
+        return found
+
+    def _make_rules(self, ask: Ask) -> Rules:
+        shape = ask.shape
+        apart = []
+        for term in ask.anti_affinity:
+            tally = self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
+            apart.append((tally, shape.id in tally.shapes))
+        for term, tally in self._owned:
+            if shape.id in self._index.matching_all((term,)):
+                apart.append((tally, shape.id in tally.shapes))
+        affinity = tuple(
+            AffinityRule(
+                tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
+                own=shape.id in self._index.matching_all(terms),
+            )
+            for terms in ask.affinity
+        )
+        spread = []
+        for constraint in ask.spread:
+            tally = self._spread_tally(constraint, ask)
+            own = _counts_itself(constraint, shape)
+            spread.append(SpreadRule(tally=tally, constraint=constraint, own=own))
+        keys = {tally.key for tally in self._counting.get(shape.id, ())}
+        keys |= {tally.key for rule in affinity for tally in rule.tallies}
+        keys |= {rule.tally.key for rule in spread}
+        return Rules(
+            spread=tuple(spread),
+            affinity=affinity,
+            apart=tuple(dict.fromkeys(apart)),
+            pins=tuple(sorted(keys - {label_keys.HOSTNAME})),
+        )
+
+    # How pods are counted.
+
+    def _count(self, running: list[BoundPods]) -> None:
+        for pods in running:
+            position = self._standing.index.get(pods.node)
+            if position is None:
+                continue
+            for tally in self._counting.get(pods.shape.id, ()):
+                if pods.terminating and not tally.terminating:
+                    continue
+                if tally.on_hosts and not self._standing.hostnames[position]:
+                    continue
+                if not tally.on_hosts and not self.domain_of(tally.key)[position]:
+                    continue
+                tally.total += pods.count
+                if tally.admitted is not None and not tally.admitted[position]:
+                    continue
+                if tally.on_hosts:
+                    tally.hosts(self._bins)[position] += pods.count
+                else:
+                    tally.by_domain[int(self.domain_of(tally.key)[position])] += pods.count
+
+    def _record_hosts(
+        self, tally: Tally, bins: Ints, counts: Ints, opened: list[ClaimClass]
+    ) -> None:
+        admitted = self._admits(tally, bins, opened)
+        np.add.at(tally.hosts(self._bins), bins[admitted], counts[admitted])
+
+    def _record_domains(
+        self, tally: Tally, bins: Ints, counts: Ints, opened: list[ClaimClass]
+    ) -> None:
+        admitted = self._admits(tally, bins, opened)
+        number_of = self.domain_of(tally.key)
+        claim = iter(opened)
+        for bin_index, count, ok in zip(
+            bins.tolist(), counts.tolist(), admitted.tolist(), strict=True
+        ):
+            if bin_index < len(self._standing):
+                numbers = [int(number_of[bin_index])]
+            else:
+                numbers = members(self._classes.domains(next(claim), tally.key))
+            for number in numbers:
+                if ok and number > 0:
+                    tally.by_domain[number] += count
+
+    def _admits(self, tally: Tally, bins: Ints, opened: list[ClaimClass]) -> Bools:
+        if tally.admission is None or tally.admitted is None:
+            return np.ones(len(bins), np.bool_)
+        claim = iter(opened)
+        found = []
+        for bin_index in bins.tolist():
+            if bin_index < len(self._standing):
+                found.append(bool(tally.admitted[bin_index]))
+            else:
+                found.append(self._admits_class(tally, next(claim)))
+        return np.array(found, np.bool_)
+
+    def _admits_class(self, tally: Tally, opened: ClaimClass) -> bool:
+        key = (id(tally), opened.id)
+        found = self._admitted.get(key)
+        if found is None:
+            found = tally.admission is None or admits_claim(tally.admission, opened)
+            self._admitted[key] = found
+        return found
+
+    # What is known of bins and domains.
+
+    def domain_of(self, key: str) -> Ints:
+        """Return (n_standing,): the number of the bin's domain, 0 without the key, -1 if open."""
+        found = self._domain_of.get(key)
+        if found is None:
+            by_class = []
+            for one in self._standing.classes:
+                bits = one.domain(self._domains, key)
+                by_class.append(_OPEN if bits is None else members(bits)[0])
+            found = np.array(by_class, np.int64)[self._standing.class_of]
+            self._domain_of[key] = found
+        return found
+
+    def eligible(self, ask: Ask, tally: Tally) -> tuple[int, int]:
+        """Return the domains that a spread constraint looks at: real ones, and those on paper."""
+        number_of = self.domain_of(tally.key)
+        there = number_of if tally.admitted is None else number_of[tally.admitted]
+        real = 0
+        for number in np.unique(there).tolist():
+            if number > 0:
+                real |= 1 << number
+        reach = self._reachable(ask, tally.key)
+        real |= self._used_domains[tally.key] & reach
+        return real, reach & ~real & ~self._unreachable[id(ask), tally.key]
+
+    def _paper_domains(self, ask: Ask, tally: Tally) -> int:
+        return self.eligible(ask, tally)[1]
+
+    def _reachable(self, ask: Ask, key: str) -> int:
+        """Return the domains in which this pod could get a new node, by labels and taints."""
+        found = self._reach.get((id(ask), key))
+        if found is None:
+            found = 0
+            for template in self._templates:
+                if not tolerates(ask.shape.tolerations, template.pool.template.taints, ask.effects):
+                    continue
+                root = self._classes.root(template, None)
+                for place in ask.node_places:
+                    if place.node_names is None:
+                        narrower = self._classes.narrow(root, place.requirements)
+                        if narrower is not None:
+                            found |= self._classes.domains(narrower, key)
+            found &= ~ABSENT
+            self._reach[id(ask), key] = found
+        return found
+
+    def _admitted_bins(self, rule: Admission) -> Bools:
+        standing = self._standing
+        by_class = [
+            (rule.asker is None or tolerates(rule.asker.tolerations, one.taints, HARD_EFFECTS))
+            and (rule.places is None or any(one.allows(p.requirements) for p in rule.places))
+            for one in standing.classes
+        ]
+        found = np.array(by_class, np.bool_)[standing.class_of]
+        for key in rule.keys:
+            if key == label_keys.HOSTNAME:
+                found &= standing.hostnames
+            else:
+                found &= self.domain_of(key) != 0
+        if rule.places is not None and any(
+            place.node_names is not None or place.excluded_node_names for place in rule.places
+        ):
+            named = [
+                any(
+                    place.names_allow(name) and standing.classes[number].allows(place.requirements)
+                    for place in rule.places
+                )
+                for name, number in zip(standing.names, standing.class_of.tolist(), strict=True)
+            ]
+            found &= np.array(named, np.bool_)
+        return found
+
+    @property
+    def domains(self) -> Domains:
+        """The numbers of all domains."""
+        return self._domains
+
+    @property
+    def standing(self) -> Standing:
+        """The standing bins."""
+        return self._standing
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return self._bins
+
+    @property
+    def buying(self) -> bool:
+        """Whether any pool can be bought from, so that an empty host can always be had."""
+        return bool(self._templates)
+
+
+def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
+    return tuple(sorted({label_keys.canonical_key(term.topology_key) for term in terms}))
+
+
+def _counts_itself(constraint: TopologySpread, shape: PodShape) -> int:
+    selector = constraint.selector
+    return int(selector is not None and selector.matches(dict(shape.labels)))

@@ -1,0 +1,86 @@
+"""Resources as integer columns: which column is which resource, and values that cannot overflow.
+
+Apart because every matrix of the solver has these columns. Only resources that some pod or daemon
+asks for have a column: nothing else can refuse anybody.
+
+Laws:
+    - Requests saturate at `MOST`, room one below it: a request that large never fits, and sums of a
+      few such values stay within int64.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from libs.domain.resources import CPU, MEMORY, PODS, Resources
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+MOST = 2**60
+UNBOUNDED = 2**40
+"""A number of pods that no node reaches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """Resource names in the order of the columns; `cpu`, `memory` and `pods` come first."""
+
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, many: Iterable[Resources]) -> "Dimensions":
+        """Return the dimensions that these requests span."""
+        names = {name for one in many for name in one}
+        first = (CPU, MEMORY, PODS)
+        return cls((*first, *sorted(names.difference(first))))
+
+    def requests(self, resources: Resources) -> Ints:
+        """Return a request as a vector (n_resources,)."""
+        return np.array([min(resources.get(name), MOST) for name in self.names], np.int64)
+
+    def room(self, resources: Resources) -> Ints:
+        """Return what a node offers as a vector (n_resources,); missing is none."""
+        return np.array(
+            [max(-MOST, min(resources.get(name), MOST - 1)) for name in self.names], np.int64
+        )
+
+    def resources(self, vector: Ints) -> Resources:
+        """Return the vector as resources, zeros left out."""
+        return Resources(
+            {
+                name: amount
+                for name, amount in zip(self.names, vector.tolist(), strict=True)
+                if amount
+            }
+        )
+
+
+def frontier(points: Ints) -> Ints:
+    """Return the rows that no other row reaches in every column: the Pareto frontier.
+
+    Complexity: rows times size of the frontier.
+    """
+    rest = np.unique(points, axis=0)[::-1]
+    kept = []
+    while len(rest):
+        # The lexicographically largest row is not dominated by any other.
+        best = rest[0]
+        kept.append(best)
+        rest = rest[(rest > best).any(axis=1)]
+    return np.array(kept, np.int64).reshape(len(kept), points.shape[1])
+
+
+def covering(room: Ints, request: Ints | int) -> Bools:
+    """Return for each row of `room` whether it has as much as `request` in every column."""
+    enough = np.greater_equal(room, request)
+    found: Bools = np.logical_and.reduce(enough, axis=-1)
+    return found
+
+
+def most_that_fit(room: Ints, request: Ints) -> Ints:
+    """Return how often `request`, all of it positive, fits into each row of `room`, at least 0."""
+    found: Ints = np.maximum((room // request).min(axis=-1), 0)
+    return found

@@ -1,0 +1,181 @@
+"""The verdict on an ask: where may its next pods go, given where all others are.
+
+Apart from `topology.py`, which counts: here the counts are read.
+
+Source: kube-scheduler's PodTopologySpread and InterPodAffinity; on hosts the minimum is zero while
+anything can be bought, since an empty node can always be had (`reference/karpenter-behaviour.md`
+D8.6).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from services.solver.core.ask import Ask
+from services.solver.core.claim_class import Bounds
+from services.solver.core.domains import ABSENT, members
+from services.solver.core.tally import Tally
+from services.solver.core.topology import AffinityRule, Rules, SpreadRule, Topology
+from services.solver.core.vectors import UNBOUNDED, Bools, Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """Where the next pods of an ask may go."""
+
+    bounds: Bounds
+    """Allowed domains by key."""
+    ranked: tuple[tuple[str, tuple[int, ...]], ...]
+    """For each key of a spread constraint its allowed domains as sets of one, emptiest first."""
+    pins: tuple[str, ...]
+    """Keys of which a claim must be in one domain, since the pod is counted there."""
+    caps: Ints | None
+    """(n_bins,): most pods per bin; None where there is no bound."""
+    new_cap: int
+    """Most pods on a bin that is still to be opened."""
+    batch: int
+    """How many pods may be placed before asking again."""
+
+
+UNBOUND = Verdict(bounds=(), ranked=(), pins=(), caps=None, new_cap=UNBOUNDED, batch=UNBOUNDED)
+
+
+def verdict(topology: Topology, ask: Ask) -> Verdict | None:
+    """Return where the next pods of this ask may go; None if nowhere."""
+    rules = topology.rules(ask)
+    return UNBOUND if rules.none else _Judgement(topology, ask, rules).verdict()
+
+
+class _Judgement:
+    """One verdict in the making."""
+
+    def __init__(self, topology: Topology, ask: Ask, rules: Rules) -> None:
+        self._topology = topology
+        self._ask = ask
+        self._rules = rules
+        self._bounds: dict[str, int] = {}
+        self._ranked: dict[str, list[int]] = {}
+        self._caps: Ints | None = None
+        self._new_cap = UNBOUNDED
+        self._batch = UNBOUNDED
+
+    def verdict(self) -> Verdict | None:
+        for rule in self._rules.affinity:
+            if not self._affinity(rule):
+                return None
+        for tally, own in self._rules.apart:
+            self._apart(tally, own)
+        for spread in self._rules.spread:
+            if spread.tally.on_hosts:
+                self._spread_hosts(spread)
+            else:
+                self._spread_domains(spread)
+        ranked = []
+        for key, order in self._ranked.items():
+            allowed = self._bounds.get(key, -1)
+            kept = tuple(bits for bits in order if bits & allowed)
+            if not kept:
+                return None
+            self._bounds[key] = sum(kept)
+            ranked.append((key, kept))
+        if any(bits == 0 for bits in self._bounds.values()):
+            return None
+        return Verdict(
+            bounds=tuple(sorted(self._bounds.items())),
+            ranked=tuple(ranked),
+            pins=self._rules.pins,
+            caps=self._caps,
+            new_cap=self._new_cap,
+            batch=self._batch,
+        )
+
+    def _affinity(self, rule: AffinityRule) -> bool:
+        topology = self._topology
+        if not any(tally.total for tally in rule.tallies):
+            if not rule.own:
+                return False
+            # The first pod of its kind may go anywhere that has the keys.
+            self._batch = 1
+            for tally in rule.tallies:
+                if tally.on_hosts:
+                    self._bound_bins(topology.standing.hostnames, UNBOUNDED)
+                else:
+                    self._bound(tally.key, ~ABSENT)
+            return True
+        for tally in rule.tallies:
+            if tally.on_hosts:
+                hosts = tally.hosts(topology.bins)
+                self._cap(np.where(hosts > 0, UNBOUNDED, 0), 0)
+            else:
+                self._bound(tally.key, _positive(tally))
+        return True
+
+    def _apart(self, tally: Tally, own: bool) -> None:
+        if tally.on_hosts:
+            most = 1 if own else UNBOUNDED
+            hosts = tally.hosts(self._topology.bins)
+            self._cap(np.where(hosts > 0, 0, most), most)
+            return
+        self._bound(tally.key, ~_positive(tally))
+        if own:
+            self._batch = 1
+
+    def _spread_hosts(self, rule: SpreadRule) -> None:
+        topology = self._topology
+        hosts = rule.tally.hosts(topology.bins)
+        least = 0
+        admitted = rule.tally.admitted
+        if not topology.buying and admitted is not None and admitted.any():
+            counted = hosts[: len(topology.standing)][admitted]
+            few = rule.constraint.min_domains
+            least = 0 if few is not None and len(counted) < few else int(counted.min())
+            self._batch = 1
+        room = rule.constraint.max_skew + least - hosts
+        most = rule.constraint.max_skew
+        if not rule.own:
+            room = np.where(room >= 0, UNBOUNDED, 0)
+            most = UNBOUNDED
+        self._cap(np.maximum(room, 0), most)
+        self._bound_bins(topology.standing.hostnames, UNBOUNDED)
+
+    def _spread_domains(self, rule: SpreadRule) -> None:
+        topology, tally, key = self._topology, rule.tally, rule.tally.key
+        real, paper = topology.eligible(self._ask, tally)
+        counted = members(real | paper)
+        least = min((tally.by_domain.get(number, 0) for number in counted), default=0)
+        few = rule.constraint.min_domains
+        if few is not None and len(counted) < few:
+            least = 0
+        most = rule.constraint.max_skew + least - rule.own
+        allowed = [
+            (tally.by_domain.get(number, 0), topology.domains.value(key, number), number)
+            for number in range(1, topology.domains.count(key))
+            if tally.by_domain.get(number, 0) <= most
+        ]
+        order = [1 << number for _, _, number in sorted(allowed)]
+        known = self._ranked.get(key)
+        self._ranked[key] = order if known is None else [bits for bits in known if bits in order]
+        if rule.own:
+            self._batch = 1
+
+    def _bound(self, key: str, bits: int) -> None:
+        self._bounds[key] = self._bounds.get(key, -1) & bits
+
+    def _bound_bins(self, allowed: Bools, most: int) -> None:
+        if allowed.all():
+            return
+        caps = np.full(self._topology.bins, most, np.int64)
+        caps[: len(allowed)][~allowed] = 0
+        self._cap(caps, most)
+
+    def _cap(self, caps: Ints, new: int) -> None:
+        self._caps = caps if self._caps is None else np.minimum(self._caps, caps)
+        self._new_cap = min(self._new_cap, new)
+
+
+def _positive(tally: Tally) -> int:
+    found = 0
+    for number, count in tally.by_domain.items():
+        if count > 0:
+            found |= 1 << number
+    return found

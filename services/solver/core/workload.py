@@ -1,0 +1,151 @@
+"""Which pods wait, in which order, and what runs where.
+
+Apart because this is the one pass over all pods; from here on the solver sees groups: the waiting
+pods of one shape.
+
+Source: `reference/karpenter-behaviour.md` B (reschedulable, do-not-disrupt), B1.4, D4.1.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape
+from libs.domain.resources import CPU, MEMORY
+from libs.domain.snapshot import ClusterSnapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Waiting pods of one shape, in the order in which they get places."""
+
+    shape: PodShape
+    uids: tuple[str, ...]
+    gangs: tuple[str, ...]
+    virtual: bool
+    """Whether they are a buffer's: they come last and are given up to real pods."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BoundPods:
+    """How many pods of one shape a node has."""
+
+    shape: PodShape
+    node: str
+    count: int
+    terminating: bool
+    volume_claims: tuple[tuple[str, ...], ...]
+    """Names of the volume claims of those pods that have some, namespaces apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """All pods that matter, grouped."""
+
+    groups: tuple[Group, ...]
+    """In the order of the queue, virtual ones last."""
+    bound: tuple[BoundPods, ...]
+    daemons: frozenset[tuple[str, str]]
+    """(node, uid of the owner) of the daemon pods that are there."""
+    gang_members: Mapping[str, int]
+    """How many pods of each gang run already."""
+
+
+def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
+    """Return the pods to place and the pods that stay, without those that take no room."""
+    leaving = frozenset(node.name for node in snapshot.nodes.values() if node.leaving)
+    virtual = _virtual_pods(snapshot)
+    now_ms = int(now.timestamp() * 1000)
+    waiting: dict[tuple[bool, int], list[PodRow]] = defaultdict(list)
+    bound: Counter[tuple[int, str, bool]] = Counter()
+    claims: dict[tuple[int, str, bool], list[tuple[str, ...]]] = defaultdict(list)
+    daemons: set[tuple[str, str]] = set()
+    members: Counter[str] = Counter()
+    for pod in snapshot.pods.rows():
+        if pod.terminal:
+            continue
+        if pod.node in leaving and _moves(pod, snapshot, now_ms):
+            waiting[False, pod.shape].append(pod)
+        elif pod.node:
+            place = (pod.shape, pod.node, pod.terminating)
+            bound[place] += 1
+            members[pod.gang] += 1
+            if pod.volume_claims:
+                claims[place].append(pod.volume_claims)
+            if pod.owner is not None and pod.owner.is_daemonset:
+                daemons.add((pod.node, pod.owner.uid))
+        elif pod.provisionable or pod.uid in virtual:
+            waiting[pod.uid in virtual, pod.shape].append(pod)
+    return Workload(
+        groups=_groups(waiting, snapshot.shapes),
+        bound=tuple(
+            BoundPods(
+                shape=snapshot.shapes[shape],
+                node=node,
+                count=count,
+                terminating=terminating,
+                volume_claims=tuple(claims.get((shape, node, terminating), ())),
+            )
+            for (shape, node, terminating), count in sorted(bound.items())
+        ),
+        daemons=frozenset(daemons),
+        gang_members=members,
+    )
+
+
+def _virtual_pods(snapshot: ClusterSnapshot) -> frozenset[str]:
+    return frozenset(
+        f"{buffer.uid}-{number}"
+        for buffer in snapshot.buffers.values()
+        for number in range(1, buffer.replicas + 1)
+    )
+
+
+def _moves(pod: PodRow, snapshot: ClusterSnapshot, now_ms: int) -> bool:
+    """Tell whether a pod on a leaving node will really go and need another place."""
+    if not pod.reschedulable:
+        return False
+    if pod.active and _is_protected(pod, now_ms):
+        return False
+    return not _never_evictable(pod, snapshot)
+
+
+def _is_protected(pod: PodRow, now_ms: int) -> bool:
+    if pod.do_not_disrupt_ms in (0, DO_NOT_DISRUPT_FOR_EVER):
+        return pod.do_not_disrupt_ms != 0
+    return pod.started_ms == 0 or now_ms - pod.started_ms < pod.do_not_disrupt_ms
+
+
+def _never_evictable(pod: PodRow, snapshot: ClusterSnapshot) -> bool:
+    if not snapshot.pod_disruption_budgets:
+        return False
+    labels = dict(snapshot.shapes[pod.shape].labels)
+    budgets = [
+        budget
+        for budget in snapshot.pod_disruption_budgets.values()
+        if budget.namespace == pod.namespace
+        and budget.selector is not None
+        and budget.selector.matches(labels)
+    ]
+    # Kubernetes refuses to evict a pod that two budgets select.
+    return len(budgets) > 1 or any(budget.never_satisfiable for budget in budgets)
+
+
+def _groups(
+    waiting: Mapping[tuple[bool, int], list[PodRow]], shapes: Mapping[int, PodShape]
+) -> tuple[Group, ...]:
+    ordered = []
+    for (virtual, shape), pods in waiting.items():
+        pods.sort(key=lambda pod: (pod.created_ms, pod.uid))
+        group = Group(
+            shape=shapes[shape],
+            uids=tuple(pod.uid for pod in pods),
+            gangs=tuple(pod.gang for pod in pods),
+            virtual=virtual,
+        )
+        requests = group.shape.requests
+        first = (pods[0].created_ms, pods[0].uid)
+        ordered.append(((virtual, -requests.get(CPU), -requests.get(MEMORY), *first), group))
+    ordered.sort(key=lambda item: item[0])
+    return tuple(group for _, group in ordered)
