@@ -1,1 +1,1 @@
-"""The `joiner` command: offline answers from files, and the demonstration that `make run` starts."""
+"""The `joiner` command: answers from files without a server, and the demonstration."""

@@ -1,8 +1,17 @@
-"""The command line's root: one typer application, a sub-command per module."""
+"""The command line's root: one typer application, a module per command."""
 
 import typer
 
-app = typer.Typer(no_args_is_help=True)
+from cli import importing
+from cli.verdicts import verdicts
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Joiner: ask what to buy, why a pod waits, and whether a plan holds.",
+)
+app.add_typer(importing.app, name="import")
+app.command()(verdicts)
 
 
 def main() -> None:
