@@ -1,0 +1,1 @@
+"""Hypothesis strategies of domain values, sorted wherever the contract says so."""

@@ -1,0 +1,80 @@
+"""What the solver is asked and answers."""
+
+from hypothesis import strategies as st
+
+from libs.domain import question, scenario, solution
+from tests.support.strategies.cluster import nodepools, overlays
+from tests.support.strategies.decision import plans
+from tests.support.strategies.pod import shapes
+from tests.support.strategies.snapshot import snapshot_ids
+from tests.support.strategies.values import (
+    amounts,
+    counts,
+    flags,
+    instants,
+    names,
+    signed,
+    some,
+    spans,
+    texts,
+    tuples,
+)
+
+options = st.builds(
+    solution.SolveOptions,
+    preference_policy=st.sampled_from(solution.PreferencePolicy),
+    min_values_policy=st.sampled_from(solution.MinValuesPolicy),
+    refine_budget=spans,
+    refine_iterations=some(amounts),
+    feature_gates=st.dictionaries(names, flags, max_size=2),
+    seed=signed,
+    now=some(instants),
+)
+solutions = st.builds(
+    solution.Solution,
+    snapshot=snapshot_ids,
+    options=options,
+    iterations=amounts,
+    solver_version=texts,
+    plan=plans,
+    cost=st.builds(
+        solution.Cost,
+        new_nanos_per_hour=amounts,
+        existing_nanos_per_hour=amounts,
+        lower_bound_nanos_per_hour=some(amounts),
+    ),
+    plan_id=texts,
+    pods=st.builds(
+        solution.PodCounts,
+        waiting=amounts,
+        on_existing=amounts,
+        on_new=amounts,
+        unplaced=amounts,
+    ),
+)
+edits = st.one_of(
+    st.builds(scenario.RemoveNodes, names=tuples(names)),
+    st.builds(scenario.CordonNodes, names=tuples(names)),
+    st.builds(scenario.AddPods, shape=shapes, count=st.integers(1, 9)),
+    st.builds(
+        scenario.ScaleOwner,
+        namespace=names,
+        kind=names,
+        name=names,
+        replicas=counts,
+    ),
+    st.builds(scenario.PutNodePool, nodepool=nodepools),
+    st.builds(scenario.RemoveNodePool, name=names),
+    st.builds(scenario.PutOverlay, overlay=overlays),
+    st.builds(scenario.RemoveOverlay, name=names),
+    st.builds(
+        scenario.EditOfferings,
+        zone=texts,
+        capacity_type=texts,
+        instance_type=texts,
+        available=flags,
+        price_delta_ppm=st.none(),
+    ),
+    st.builds(scenario.EditOfferings, available=st.none(), price_delta_ppm=signed),
+)
+sources = st.builds(question.SnapshotReference, cluster_id=names, id=some(snapshot_ids))
