@@ -159,7 +159,8 @@ def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> A
     details: dict[str, Any] = {"name": name} if name else {}
     if group:
         details["group"] = group
-    details["kind"] = kind
+    if kind:
+        details["kind"] = kind
     details["causes"] = [error.cause() for error in errors]
     return ApiError(422, "Invalid", f'{qualified} "{name}" is invalid: {listing}', details)
 

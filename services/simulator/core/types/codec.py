@@ -182,6 +182,22 @@ def copy(value: Any) -> Any:
     return value
 
 
+def ordered(type_: str, value: Any) -> Any:
+    """Return a value with the members of structs in the order in which Go writes them."""
+    bare = type_.lstrip("*")
+    struct = table.struct_of(bare)
+    if bare.startswith("[]") and isinstance(value, list):
+        return [ordered(bare[2:], item) for item in value]
+    if struct is None or not isinstance(value, dict):
+        return value
+    ranks = {name: rank for rank, name in enumerate(["apiVersion", "kind", *struct])}
+    names = sorted(value, key=lambda name: ranks.get(name, len(ranks)))
+    return {
+        name: ordered(struct[name].type, value[name]) if name in struct else value[name]
+        for name in names
+    }
+
+
 def _list_decoder(type_: str) -> Decoder:
     item_type = type_[2:]
     absent = zero(item_type)
@@ -203,13 +219,10 @@ def _map_decoder(type_: str) -> Decoder:
         if not isinstance(value, dict):
             raise Mismatch("", found=_json_kind(value), wanted=go_name(type_))
         decode_item = decoder(item_type)
-        out = {}
-        for key, item in value.items():
-            try:
-                out[key] = copy(absent) if item is None else decode_item(item, decoding)
-            except Mismatch as mismatch:
-                raise mismatch.under(key, "") from None if mismatch.path else mismatch
-        return out
+        return {
+            key: copy(absent) if item is None else decode_item(item, decoding)
+            for key, item in value.items()
+        }
 
     return run
 

@@ -10,7 +10,8 @@ from services.simulator.core.api.patching import merge, operations, strategic
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
-from services.simulator.core.api.writing import DEFAULTS, WriteOptions, Written
+from services.simulator.core.api.writing import DEFAULTS, WriteOptions, Written, unreadable
+from services.simulator.core.types import codec
 
 REJECTED = "the server rejected our request due to an error in our request"
 
@@ -84,7 +85,7 @@ def _replace(
     try:
         decoded = store.decode(resource, patched, options)
     except errors.ApiError as error:
-        raise _undecodable(patched, error) from error
+        raise _undecodable(resource, patched, error) from error
     meta = decoded.object["metadata"]
     current = old.object["metadata"]
     for field in ("name", "namespace"):
@@ -98,15 +99,14 @@ def _replace(
     return store.replace(resource, old, decoded, subresource=subresource, options=options)
 
 
-def _undecodable(patched: Any, error: errors.ApiError) -> errors.ApiError:
-    """Return the 422 that quotes the patched object, as Kubernetes does; strict refusals stay as they are."""
-    message = str(error).partition(": ")[2] or str(error)
-    return errors.invalid("", "", "", [_quoted(patched, message)])
-
-
-def _quoted(patched: Any, message: str) -> errors.FieldError:
-    text = json.dumps(patched, ensure_ascii=False, separators=(",", ":"))
-    return errors.wrong("patch", text, message)
+def _undecodable(
+    resource: Resource, patched: Any, error: errors.ApiError
+) -> errors.ApiError:
+    """Return the 422 that quotes the patched object, as Kubernetes does."""
+    message = str(error).removeprefix(f"{unreadable(resource)}: ")
+    quoted = patched if resource.custom else codec.ordered(resource.type, patched)
+    text = json.dumps(quoted, ensure_ascii=False, separators=(",", ":"))
+    return errors.invalid("", "", "", [errors.wrong("patch", text, message)])
 
 
 def read_body(type_: PatchType, body: bytes, kind: str) -> Body:

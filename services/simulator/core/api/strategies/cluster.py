@@ -3,10 +3,11 @@
 import base64
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import FieldError, not_supported, required, wrong
-from services.simulator.core.api.strategies import podspec
+from services.simulator.core.api.errors import FieldError, not_allowed, not_supported, required, wrong
+from services.simulator.core.api.strategies import claims, nodevalidation, podspec
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
+HIGHEST_PRIORITY = 1_000_000_000
 NAME_LABEL = "kubernetes.io/metadata.name"
 
 
@@ -119,6 +120,14 @@ def default_priority_class(obj: Object) -> None:
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
 
 
+def validate_priority_class(obj: Object) -> list[FieldError]:
+    """Check that only Kubernetes' own classes go beyond the highest priority of users."""
+    if obj.get("value", 0) <= HIGHEST_PRIORITY or obj["metadata"]["name"].startswith("system-"):
+        return []
+    why = f"maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}"
+    return [not_allowed("value", why)]
+
+
 def start_at_one(obj: Object, _now: str) -> None:
     """Start counting generations."""
     obj["metadata"]["generation"] = 1
@@ -174,15 +183,29 @@ NAMESPACE = Strategy(
     prepare_update=keep_namespace,
     check_name=names.label,
 )
-NODE = Strategy(default=default_node, keeps_status=True)
+NODE = Strategy(
+    default=default_node,
+    keeps_status=True,
+    validate=nodevalidation.validate,
+    validate_update=nodevalidation.validate_update,
+    validate_status=nodevalidation.validate_status,
+)
 CONFIG_MAP = Strategy(validate=validate_data)
 SECRET = Strategy(default=default_secret, validate=validate_data)
 SERVICE = Strategy(default=default_service, check_name=names.label_1035)
 STORAGE_CLASS = Strategy(default=default_storage_class, validate=validate_storage_class)
-CLAIM = Strategy(default=default_claim, prepare_create=start_pending)
+CLAIM = Strategy(
+    default=default_claim,
+    prepare_create=start_pending,
+    validate=claims.validate,
+    validate_update=claims.validate_update,
+)
 VOLUME = Strategy(default=default_volume, prepare_create=start_pending)
 PRIORITY_CLASS = Strategy(
-    default=default_priority_class, prepare_create=start_at_one, prepare_update=count_changes
+    default=default_priority_class,
+    prepare_create=start_at_one,
+    prepare_update=count_changes,
+    validate=validate_priority_class,
 )
 COUNTED = Strategy(prepare_create=start_at_one, prepare_update=count_changes)
 ROLE = Strategy(check_name=names.path_segment)

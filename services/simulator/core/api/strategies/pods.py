@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from services.simulator.core.api.strategies import podspec
+from services.simulator.core.api.strategies import podspec, podvalidation
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 from services.simulator.core.types import quantity
 
@@ -79,4 +79,7 @@ STRATEGY = Strategy(
     prepare_create=prepare_create,
     prepare_update=prepare_update,
     prepare_status=prepare_status,
+    validate=podvalidation.validate_pod,
+    validate_update=podvalidation.validate_update,
+    warnings=podvalidation.warnings,
 )

@@ -106,9 +106,11 @@ def _default_container(container: Object, *, host_network: bool) -> None:
         if probe in container:
             _default_probe(container[probe])
     for variable in container.get("env", ()):
-        reference = (variable.get("valueFrom") or {}).get("fieldRef")
-        if reference is not None:
-            reference.setdefault("apiVersion", "v1")
+        source = variable.get("valueFrom") or {}
+        if "fieldRef" in source:
+            source["fieldRef"].setdefault("apiVersion", "v1")
+        if "resourceFieldRef" in source:
+            source["resourceFieldRef"].setdefault("divisor", "0")
     _round_resources(container.get("resources", {}))
 
 

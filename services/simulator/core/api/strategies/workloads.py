@@ -1,6 +1,6 @@
 """Workloads: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and their kin."""
 
-from services.simulator.core.api.strategies import podspec
+from services.simulator.core.api.strategies import podspec, workloadvalidation
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
@@ -122,7 +122,8 @@ def prepare_job(obj: Object, _now: str) -> None:
     obj["metadata"]["generation"] = 1
     spec = obj["spec"]
     template = spec["template"]["metadata"]
-    if not spec.get("manualSelector"):
+    spec.setdefault("manualSelector", False)
+    if not spec["manualSelector"]:
         uid, name = obj["metadata"]["uid"], obj["metadata"]["name"]
         own = {"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name}
         labels = template.setdefault("labels", {})
@@ -138,23 +139,48 @@ def inherit_labels(obj: Object) -> None:
         obj["metadata"]["labels"] = dict(labels)
 
 
-COUNTED = Strategy(prepare_create=_start_at_one, prepare_update=_count_changes)
 DEPLOYMENT = Strategy(
     default=default_deployment,
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
     status_keeps_labels=True,
+    validate=workloadvalidation.validate_deployment,
+    validate_update=workloadvalidation.immutable_selector,
 )
 REPLICA_SET = Strategy(
+    default=default_replicas,
+    prepare_create=_start_at_one,
+    prepare_update=_count_changes,
+    validate=workloadvalidation.validate_controller("replicaset"),
+    validate_update=workloadvalidation.immutable_selector,
+)
+REPLICATION_CONTROLLER = Strategy(
     default=default_replicas, prepare_create=_start_at_one, prepare_update=_count_changes
 )
 STATEFUL_SET = Strategy(
-    default=default_stateful_set, prepare_create=_start_at_one, prepare_update=_count_changes
+    default=default_stateful_set,
+    prepare_create=_start_at_one,
+    prepare_update=_count_changes,
+    validate=workloadvalidation.validate_controller("statefulset"),
 )
 DAEMON_SET = Strategy(
-    default=default_daemon_set, prepare_create=prepare_daemon_set, prepare_update=update_daemon_set
+    default=default_daemon_set,
+    prepare_create=prepare_daemon_set,
+    prepare_update=update_daemon_set,
+    validate=workloadvalidation.validate_controller("daemonset"),
+    validate_update=workloadvalidation.immutable_selector,
 )
-JOB = Strategy(default=default_job, prepare_create=prepare_job, prepare_update=_count_changes)
+JOB = Strategy(
+    default=default_job,
+    prepare_create=prepare_job,
+    prepare_update=_count_changes,
+    validate=workloadvalidation.validate_job,
+)
 CRON_JOB = Strategy(
     default=default_cron_job, prepare_create=_start_at_one, prepare_update=_count_changes
+)
+BUDGET = Strategy(
+    prepare_create=_start_at_one,
+    prepare_update=_count_changes,
+    validate=workloadvalidation.validate_budget,
 )
