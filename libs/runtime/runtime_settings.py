@@ -50,11 +50,21 @@ class RuntimeSettings:
     """Deadline of a stream that names none, on both sides; whoever opened it opens it again."""
 
     def __post_init__(self) -> None:
+        self._check_values()
+        self._check_security()
+
+    def _check_values(self) -> None:
         for name in ("grace_period", "call_timeout", "call_limit", "stream_lifetime"):
             if getattr(self, name) <= timedelta():
                 raise InvalidRequest("must be longer than zero", field=name)
+        for name in ("listen", "probe_listen", "public_listen"):
+            address = getattr(self, name)
+            if not is_address(address) and (address or name != "public_listen"):
+                raise InvalidRequest(f"{address!r} is not host:port", field=name)
         if not self.cluster_id:
             raise InvalidRequest("must not be empty", field="cluster_id")
+
+    def _check_security(self) -> None:
         if self.tls_dir is None and not is_loopback(self.listen):
             raise InvalidRequest(
                 f"{self.listen} is plaintext beyond loopback; set JOINER_CFG_TLS_DIR",
@@ -66,10 +76,17 @@ class RuntimeSettings:
             raise InvalidRequest("must be set for a public listener", field="public_tls_dir")
 
 
+def is_address(text: str) -> bool:
+    """Return whether `text` is `host:port`, an IPv6 host in brackets."""
+    host, separator, port = text.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    plain = bool(host) and ":" not in host
+    known_port = port.isascii() and port.isdigit() and int(port[:6]) <= 65535
+    return bool(separator) and (bracketed or plain) and known_port
+
+
 def is_loopback(address: str) -> bool:
-    """Return whether `host:port` (or `unix:path`) can be reached from this machine only."""
-    if address.startswith("unix:"):
-        return True
+    """Return whether `host:port` can be reached from this machine only."""
     host = address.rpartition(":")[0].strip("[]")
     if host == "localhost":
         return True

@@ -61,9 +61,13 @@ async def serve(
             tasks = [
                 group.create_task(_root(name, task), name=name) for name, task in app.tasks.items()
             ]
+            names = sorted({name for listener in listeners for name in listener.services})
+            for name in (OVERALL, *names):  # the stock servicer says SERVING from the beginning
+                await health.set(name, False)
             for listener in listeners:
                 await listener.server.start()
-            tasks.append(group.create_task(_announce(app, listeners, health), name="readiness"))
+            tasks.append(group.create_task(_announce(app, names, health), name="readiness"))
+            logger.info("listening", extra={"ports": [listener.port for listener in listeners]})
             await stop.wait()
             logger.info("stopping", extra={"grace_seconds": grace.total_seconds()})
             await _drain(listeners, health, grace * _DRAIN_SHARE)
@@ -79,15 +83,11 @@ async def _root(name: str, task: RootTask) -> None:
     raise RootTaskEndedError(name)
 
 
-async def _announce(app: App, listeners: Sequence[Listener], health: Health) -> None:
-    names = {name for listener in listeners for name in listener.services}
-    for name in (OVERALL, *sorted(names)):
-        await health.set(name, False)
+async def _announce(app: App, names: Sequence[str], health: Health) -> None:
     await app.ready()
-    for name in (*sorted(names), OVERALL):
+    for name in (*names, OVERALL):
         await health.set(name, True)
-    ports = [listener.port for listener in listeners]
-    logger.info("serving", extra={"services": sorted(names), "ports": ports})
+    logger.info("serving", extra={"services": names})
 
 
 async def _drain(listeners: Sequence[Listener], health: Health, grace: timedelta) -> None:

@@ -52,6 +52,7 @@ class Running:
     runtime: Runtime
     app: App
     stop: asyncio.Event
+    sever: Callable[[], None]
     task: "asyncio.Task[None]"
 
 
@@ -74,7 +75,13 @@ class World:
         self._settings = settings or RuntimeSettings()
 
     async def start(
-        self, name: str, build: Callable[[T, Runtime], App], settings: T, address: str
+        self,
+        name: str,
+        build: Callable[[T, Runtime], App],
+        settings: T,
+        address: str,
+        *,
+        sever: Callable[[], None] = lambda: None,
     ) -> Running:
         """Build a service, let it listen at `address` and start its tasks.
 
@@ -84,10 +91,12 @@ class World:
             build: the service's own.
             settings: the service's own.
             address: `host:port`; whoever listened there before is replaced.
+            sever: called by `kill`; must make every port that the test gave to `settings` fail.
         """
+        peer = self.network.seen_by(name)
         runtime = a_runtime(
             name,
-            network=self.network.seen_by(name),
+            network=peer,
             clock=self.clock,
             random=self._fork(),
             settings=self._settings,
@@ -104,7 +113,14 @@ class World:
         grace = self._settings.grace_period
         life = serve(app, (listener,), runtime.health, stop, grace)
         task = asyncio.create_task(life, name=f"service {name}")
-        self.services[name] = Running(runtime=runtime, app=app, stop=stop, task=task)
+
+        def sever_all() -> None:
+            peer.cut_off()
+            sever()
+
+        self.services[name] = Running(
+            runtime=runtime, app=app, stop=stop, task=task, sever=sever_all
+        )
         await asyncio.sleep(0)  # noqa: TID251  # lets the service's tasks begin, takes no time
         return self.services[name]
 
@@ -115,8 +131,12 @@ class World:
         await running.task
 
     async def kill(self, name: str) -> None:
-        """End a service where it stands, as a crash does."""
+        """End a service where it stands, as a crash does.
+
+        It is cut off from the world first: what it would still do to clean up reaches nobody.
+        """
         running = self.services.pop(name)
+        running.sever()
         running.task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await running.task

@@ -16,6 +16,9 @@ from libs.runtime.memory.exchange import Exchange
 from libs.runtime.memory.server import MemoryServer
 from libs.runtime.timeouts import CallDeadlines
 
+ServerAt = Callable[[str], MemoryServer | None]
+"""Finds who listens at a target when a call is made."""
+
 _Encode = Callable[[Any], bytes] | None
 _Decode = Callable[[bytes], Any] | None
 
@@ -56,11 +59,19 @@ class MemoryPeer:
         self._network = network
         self._identity = identity
         self._deadlines = deadlines
+        self._cut = False
 
     def channel(self, target: str) -> grpc.aio.Channel:
         """Return a channel to whoever listens at `target` when a call is made."""
-        inner = MemoryChannel(self._network, target, self._identity)
+        inner = MemoryChannel(self._server_at, target, self._identity)
         return DomainChannel(lambda: inner, self._deadlines)
+
+    def cut_off(self) -> None:
+        """Let every later call of this process fail, as if it were gone."""
+        self._cut = True
+
+    def _server_at(self, target: str) -> MemoryServer | None:
+        return None if self._cut else self._network.server_at(target)
 
     async def resolve(self, target: str) -> tuple[str, ...]:
         """Return the addresses that the world gave the name."""
@@ -76,8 +87,8 @@ class MemoryPeer:
 class MemoryChannel(grpc.aio.Channel):
     """What generated stubs call; raises statuses, as a real aio channel does."""
 
-    def __init__(self, network: MemoryNetwork, target: str, identity: str = LOCAL) -> None:
-        self._network = network
+    def __init__(self, server_at: ServerAt, target: str, identity: str = LOCAL) -> None:
+        self._server_at = server_at
         self._target = target
         self._identity = identity
 
@@ -123,7 +134,7 @@ class MemoryChannel(grpc.aio.Channel):
 
     def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
         """Return `READY` if a server listens at the target."""
-        if self._network.server_at(self._target) is None:
+        if self._server_at(self._target) is None:
             return grpc.ChannelConnectivity.TRANSIENT_FAILURE
         return grpc.ChannelConnectivity.READY
 
@@ -183,7 +194,7 @@ class MemoryChannel(grpc.aio.Channel):
         )
 
     def _begin(self, exchange: Exchange) -> None:
-        server = self._network.server_at(self._target)
+        server = self._server_at(self._target)
         if server is None:
             nobody = f"nobody listens at {self._target}"
             exchange.finish(Status(grpc.StatusCode.UNAVAILABLE, nobody))

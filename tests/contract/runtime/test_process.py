@@ -15,6 +15,7 @@ from typing import Any
 import grpc
 import pytest
 from grpc_channelz.v1 import channelz_pb2, channelz_pb2_grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import (
     ProtoReflectionDescriptorDatabase,
 )
@@ -79,7 +80,8 @@ def call(channel: grpc.Channel, kind: str, method: str) -> Any:
 def test_a_service_serves_probes_metrics_and_calls_and_leaves_with_zero() -> None:
     with started() as process:
         probe = process.line("probes are served")["port"]
-        port = process.line("serving")["ports"][0]
+        port = process.line("listening")["ports"][0]
+        process.line("serving")
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             answer = call(channel, "unary_unary", "One")(b"hello", timeout=10)
             database = ProtoReflectionDescriptorDatabase(channel)
@@ -104,9 +106,15 @@ def test_a_service_serves_probes_metrics_and_calls_and_leaves_with_zero() -> Non
 def test_a_service_whose_inputs_are_missing_is_alive_but_not_ready() -> None:
     with started(ready="false") as process:
         probe = process.line("probes are served")["port"]
+        port = process.line("listening")["ports"][0]
 
         assert get(probe, "/healthz")[0] == 200
         assert get(probe, "/readyz") == (503, "not ready\n")
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            health: Any = health_pb2_grpc.HealthStub(channel)
+            for name in ("", SERVICE):
+                answer = health.Check(health_pb2.HealthCheckRequest(service=name), timeout=10)
+                assert answer.status == health_pb2.HealthCheckResponse.NOT_SERVING
         assert process.stop() == 0
 
 
@@ -132,7 +140,7 @@ def test_a_task_that_will_not_end_is_left_behind_after_the_grace_period() -> Non
 
 def test_a_stop_does_not_wait_for_open_streams() -> None:
     with started() as process:
-        port = process.line("serving")["ports"][0]
+        port = process.line("listening")["ports"][0]
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             stream = call(channel, "unary_stream", "Many")(b"1", timeout=60)
             assert next(stream) == b"0"
@@ -158,7 +166,7 @@ def test_refused_settings_are_all_said_in_one_line() -> None:
 
 def test_a_port_that_is_taken_ends_the_process() -> None:
     with started() as first:
-        port = first.line("serving")["ports"][0]
+        port = first.line("listening")["ports"][0]
         with started(listen=f"127.0.0.1:{port}") as second:
             assert "bind" in second.line("start failed")["stacktrace"]
             assert second.popen.wait(30) == 1
@@ -180,7 +188,7 @@ def test_a_secured_service_has_a_public_listener_with_its_public_methods_only(
     own = [(tmp_path / name).read_bytes() for name in ("tls.key", "tls.crt")]
     metadata = (("authorization", "Bearer 0123456789abcdef"),)
     with started(**settings) as process:
-        main, public = process.line("serving")["ports"]
+        main, public = process.line("listening")["ports"]
         mutual = grpc.ssl_channel_credentials(trusted, *own)
         with grpc.secure_channel(f"127.0.0.1:{main}", mutual) as channel:
             who = call(channel, "unary_unary", "One")(b"who", timeout=10)

@@ -1,6 +1,7 @@
 """The in-memory world lives by the same rules as processes do."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -88,6 +89,39 @@ def test_a_call_in_progress_ends_when_its_server_is_killed() -> None:
             return world.clock.monotonic()
 
     assert run_virtual(scenario()) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("end", "heard"),
+    [pytest.param(World.stop, b"bye", id="stopped"), pytest.param(World.kill, None, id="killed")],
+)
+def test_a_killed_service_cleans_nothing_up(end: Callable[..., Any], heard: bytes | None) -> None:
+    said: list[bytes] = []
+
+    def build(settings: None, runtime: Runtime) -> App:
+        stub = EchoStub(runtime.network.channel("echo:1"))
+
+        async def work() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                with contextlib.suppress(Unavailable):
+                    said.append(await stub.One(b"bye"))
+
+        return App(tasks={"work": work})
+
+    async def scenario() -> None:
+        async with World() as world:
+            await world.start("echo", build_echo, Echo(), "echo:1")
+            await world.start("worker", build, None, "worker:1", sever=lambda: severed.append(1))
+            await world.sleep(timedelta(seconds=1))
+            await end(world, "worker")
+
+    severed: list[int] = []
+    run_virtual(scenario())
+
+    assert said == ([heard] if heard else [])
+    assert severed == ([] if heard else [1])
 
 
 def test_a_service_that_fails_ends_the_scenario() -> None:

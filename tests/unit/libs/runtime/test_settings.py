@@ -133,8 +133,12 @@ def test_only_a_service_called_joiner_cfg_could_be_mistaken_for_settings() -> No
     [
         pytest.param({"listen": "0.0.0.0:9000"}, "listen", id="plaintext on all interfaces"),
         pytest.param({"listen": "joiner:9000"}, "listen", id="plaintext on a name"),
+        pytest.param({"listen": "localhost"}, "listen", id="no port"),
+        pytest.param({"listen": "127.0.0.1:65536"}, "listen", id="port out of range"),
+        pytest.param({"probe_listen": ""}, "probe_listen", id="no probes"),
+        pytest.param({"probe_listen": "::1:80"}, "probe_listen", id="IPv6 without brackets"),
         pytest.param({"tls_dir": Path("/tls")}, "authorization_file", id="TLS without a table"),
-        pytest.param({"public_listen": ":1"}, "public_tls_dir", id="public without certificates"),
+        pytest.param({"public_listen": "a:1"}, "public_tls_dir", id="public without certificates"),
         pytest.param({"grace_period": timedelta()}, "grace_period", id="no grace"),
         pytest.param({"cluster_id": ""}, "cluster_id", id="no cluster"),
     ],
