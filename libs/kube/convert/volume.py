@@ -13,14 +13,17 @@ Source: kube-scheduler's VolumeBinding, VolumeZone and NodeVolumeLimits; Kuberne
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from libs.domain import labels as label_keys
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, REGION, ZONE
 from libs.domain.pod import VolumeAttachCount
+from libs.domain.quantity import parse
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.kube.convert import selectors
+from libs.kube.objects.metadata import Quantities
 from libs.kube.objects.pod import Volume
 from libs.kube.objects.storage import (
     PersistentVolume,
@@ -183,17 +186,22 @@ def _unbound(
         raise InvalidRequest(
             f'{shown} is not bound, and storageclass "{name}" binds before pods are placed'
         )
+    static = _static(claim, storage_class, storage)
     if storage_class.provisioner == NO_PROVISIONER:
-        return _static(claim, shown, storage_class, storage), ""
+        if not static:
+            raise InvalidRequest(
+                f'{shown} waits for a volume of storageclass "{name}", which makes none'
+            )
+        return static, ""
     terms = (
         Requirements(
             Requirement.of(one.key, Operator.IN, one.values) for one in term.match_label_expressions
         )
         for term in storage_class.allowed_topologies
     )
-    alternatives = tuple(term for term in terms if len(term)) or (ANYTHING,)
+    places = tuple(term for term in terms if len(term)) or (ANYTHING,)
     provisioner = storage_class.provisioner
-    return alternatives, _CSI_OF_PROVISIONER.get(provisioner, provisioner)
+    return (*static, *places), _CSI_OF_PROVISIONER.get(provisioner, provisioner)
 
 
 def _class_of(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> StorageClass:
@@ -224,29 +232,37 @@ def _default_class(shown: str, storage: Storage) -> StorageClass:
 
 
 def _static(
-    claim: PersistentVolumeClaim, shown: str, storage_class: StorageClass, storage: Storage
+    claim: PersistentVolumeClaim, storage_class: StorageClass, storage: Storage
 ) -> tuple[Requirements, ...]:
-    """Return where there is a volume that the claim may take: nobody will make another."""
+    """Return where there is a volume that the claim may take as it is."""
     name = storage_class.metadata.name
+    selector = selectors.label_selector(claim.spec.selector, "spec.selector")
     found: set[Requirements] = set()
     for volume in storage.volumes.values():
-        if volume.spec.storage_class_name == name and _may_take(claim, volume):
+        suits = selector is None or selector.matches(volume.metadata.labels)
+        if volume.spec.storage_class_name == name and suits and _may_take(claim, volume):
             found.update(volume_alternatives(volume))
-    if not found:
-        raise InvalidRequest(
-            f'{shown} waits for a volume of storageclass "{name}", which makes none'
-        )
     return tuple(sorted(found, key=str))
 
 
 def _may_take(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
-    reserved = volume.spec.claim_ref
-    if volume.metadata.deletion_timestamp is not None:
-        return False
-    if reserved is None:
-        return volume.status.phase in ("", "Available")
-    metadata = claim.metadata
-    return (reserved.namespace, reserved.name) == (metadata.namespace, metadata.name)
+    wanted, offered = claim.spec, volume.spec
+    is_free = volume.metadata.deletion_timestamp is None and (
+        volume.status.phase in ("", "Available")
+        if offered.claim_ref is None
+        else (offered.claim_ref.namespace, offered.claim_ref.name)
+        == (claim.metadata.namespace, claim.metadata.name)
+    )
+    return (
+        is_free
+        and wanted.volume_mode == offered.volume_mode
+        and set(wanted.access_modes) <= set(offered.access_modes)
+        and _size(wanted.resources.requests) <= _size(offered.capacity)
+    )
+
+
+def _size(quantities: Quantities) -> Fraction:
+    return parse(quantities.get("storage", 0))
 
 
 def _driver_of_volume(volume: PersistentVolume) -> str:

@@ -2,7 +2,19 @@
 
 import msgspec
 
-from libs.kube.objects.metadata import KubeStruct, NodeSelector, ObjectMeta
+from libs.kube.objects.metadata import (
+    KubeStruct,
+    LabelSelector,
+    NodeSelector,
+    ObjectMeta,
+    Quantities,
+)
+
+
+class ClaimResources(KubeStruct, frozen=True):
+    """How much storage a claim asks for."""
+
+    requests: Quantities = msgspec.field(default_factory=dict)
 
 
 class PersistentVolumeClaimSpec(KubeStruct, frozen=True):
@@ -10,6 +22,10 @@ class PersistentVolumeClaimSpec(KubeStruct, frozen=True):
 
     storage_class_name: str | None = None
     volume_name: str = ""
+    volume_mode: str = "Filesystem"
+    access_modes: tuple[str, ...] = ()
+    resources: ClaimResources = ClaimResources()
+    selector: LabelSelector | None = None
 
 
 class PersistentVolumeClaimTemplate(KubeStruct, frozen=True):
@@ -88,6 +104,9 @@ class PersistentVolumeSpec(KubeStruct, frozen=True):
 
     storage_class_name: str = ""
     claim_ref: ClaimReference | None = None
+    volume_mode: str = "Filesystem"
+    access_modes: tuple[str, ...] = ()
+    capacity: Quantities = msgspec.field(default_factory=dict)
     node_affinity: VolumeNodeAffinity = VolumeNodeAffinity()
     csi: CsiSource | None = None
     aws_elastic_block_store: EbsSource | None = None
