@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from services.simulator.core.api.admission import ALL_PLUGINS, NO_PLUGINS
+from services.simulator.core.api.plugins.admission import ALL_PLUGINS, NO_PLUGINS
 from services.simulator.core.api.garbage import GarbageCollector, run_to_rest
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.server import ApiServer

@@ -124,8 +124,13 @@ def _resources() -> Iterator[Resource]:
         "Lease", "leases", creates_on_update=True, unconditional=False
     )
     yield _group("events.k8s.io", "v1", "events/v1")(
-        "Event", "events", short=("ev",), creates_on_update=True, stored_as="events",
-        from_storage=eventforms.from_core, to_storage=eventforms.to_core,
+        "Event",
+        "events",
+        short=("ev",),
+        creates_on_update=True,
+        stored_as="events",
+        from_storage=eventforms.from_core,
+        to_storage=eventforms.to_core,
     )
     yield _group("discovery.k8s.io", "v1", "discovery/v1")(
         "EndpointSlice", "endpointslices", generation=True

@@ -180,7 +180,9 @@ def _viewer(compiled: CompiledCrd, version: str, group: str) -> Callable[[Object
     """Return how a stored object looks in another version: renamed and pruned to its schema."""
 
     def view(obj: Object) -> Object:
-        prepared, _unknown = compiled.versions[version].prepare({**obj, "apiVersion": f"{group}/{version}"})
+        prepared, _unknown = compiled.versions[version].prepare(
+            {**obj, "apiVersion": f"{group}/{version}"}
+        )
         return prepared
 
     return view
@@ -192,7 +194,11 @@ def _deprecation(spec: Object, version: Object) -> str:
     if warning := version.get("deprecationWarning"):
         return str(warning)
     group, kind = spec["group"], spec["names"]["kind"]
-    served = [entry["name"] for entry in spec["versions"] if entry["served"] and not entry.get("deprecated")]
+    served = [
+        entry["name"]
+        for entry in spec["versions"]
+        if entry["served"] and not entry.get("deprecated")
+    ]
     better = min(served, key=_version_rank, default="")
     instead = f"; use {group}/{better} {kind}" if better else ""
     return f"{group}/{version['name']} {kind} is deprecated{instead}"
@@ -212,7 +218,11 @@ def _column(entry: Object) -> columns.Column:
         return found[0]
 
     return columns.Column(
-        name=entry["name"], cell=cell, type=kind, format=entry.get("format", ""), priority=entry.get("priority", 0)
+        name=entry["name"],
+        cell=cell,
+        type=kind,
+        format=entry.get("format", ""),
+        priority=entry.get("priority", 0),
     )
 
 

@@ -57,11 +57,17 @@ class GarbageCollector:
                 watch = self._watches[name] = self._store.watch(resource, None, ListOptions())
             for event in watch.poll():
                 if event.version is not None:
-                    self._learn((name, event.version.key), event.object, gone=event.type == "DELETED")
+                    self._learn(
+                        (name, event.version.key), event.object, gone=event.type == "DELETED"
+                    )
 
     def _learn(self, address: Address, obj: Object, *, gone: bool) -> None:
         meta = obj["metadata"]
-        owners = frozenset() if gone else frozenset(entry["uid"] for entry in meta.get("ownerReferences", ()))
+        owners = (
+            frozenset()
+            if gone
+            else frozenset(entry["uid"] for entry in meta.get("ownerReferences", ()))
+        )
         for owner in self._owners.get(address, frozenset()) - owners:
             self._dependents.get(owner, set()).discard(address)
             if (holder := self._uids.get(owner)) is not None:
@@ -113,7 +119,11 @@ class GarbageCollector:
         if living and len(living) < len(references):
             self._keep_owners(address, obj, living)
         elif not living:
-            policy = "Foreground" if waiting and self._dependents.get(obj["metadata"]["uid"]) else "Background"
+            policy = (
+                "Foreground"
+                if waiting and self._dependents.get(obj["metadata"]["uid"])
+                else "Background"
+            )
             self._delete(address, obj, policy)
 
     def _delete_blocking(self, address: Address, owner: Object) -> None:
@@ -201,7 +211,9 @@ class GarbageCollector:
 
 def _blocks(dependent: Object, owner_uid: str) -> bool:
     references = dependent["metadata"].get("ownerReferences", ())
-    return any(entry["uid"] == owner_uid and entry.get("blockOwnerDeletion") for entry in references)
+    return any(
+        entry["uid"] == owner_uid and entry.get("blockOwnerDeletion") for entry in references
+    )
 
 
 def run_to_rest(collector: GarbageCollector, *, rounds: int = 100) -> None:

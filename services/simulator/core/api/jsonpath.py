@@ -42,4 +42,8 @@ def _follow(item: Any, step: re.Match[str]) -> list[Any]:
         return [item[index]] if -len(item) <= index < len(item) else []
     if step["all"]:
         return list(item)
-    return [entry for entry in item if [step["value"]] == [str(value) for value in read(entry, "." + step["key"])]]
+    return [
+        entry
+        for entry in item
+        if [step["value"]] == [str(value) for value in read(entry, "." + step["key"])]
+    ]

@@ -9,6 +9,7 @@ from services.simulator.core.api import deletion, errors
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.api.plugins import admission
 from services.simulator.core.api.selectors import selects_labels
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store, uid_mismatch
@@ -38,6 +39,7 @@ def bind(store: Store, name: str, namespace: str, binding: Any, *, dry_run: bool
     _check_bindable(old.object, name)
     pod = thaw(old.object)
     pod["spec"]["nodeName"] = target["name"]
+    admission.label_bound_pod(store.plugins, store, pod)
     if meta.get("annotations"):
         pod["metadata"].setdefault("annotations", {}).update(meta["annotations"])
     set_condition(pod, {"type": "PodScheduled", "status": "True"}, store.timestamp())

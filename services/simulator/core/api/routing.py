@@ -46,7 +46,9 @@ def parse(path: str, catalogue: Catalogue) -> Route | None:
     return replace(route, watch=watch)
 
 
-def _resource_route(group: str, version: str, steps: list[str], catalogue: Catalogue) -> Route | None:
+def _resource_route(
+    group: str, version: str, steps: list[str], catalogue: Catalogue
+) -> Route | None:
     namespace: str | None = None
     if steps[0] == "namespaces" and len(steps) >= 3 and not _is_namespace_subresource(group, steps):
         namespace, steps = steps[1], steps[2:]

@@ -18,7 +18,7 @@ from services.simulator.core.api import (
     subresources,
     tables,
 )
-from services.simulator.core.api.admission import NO_PLUGINS
+from services.simulator.core.api.plugins.admission import NO_PLUGINS
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.messages import (
     Request,

@@ -15,6 +15,7 @@ from services.simulator.core.api import definitions, errors, metadata, reading
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
 from services.simulator.core.api.frozen import freeze
+from services.simulator.core.api.plugins import admission
 from services.simulator.core.api.reading import ListOptions, Page
 from services.simulator.core.api.resources import Catalogue, Resource
 from services.simulator.core.api.storage import Storage, Version
@@ -159,6 +160,7 @@ class Store:
         self._require_namespace(kind, meta)
         if "resourceVersion" in meta:
             raise errors.internal("resourceVersion should not be set on objects to be created")
+        admission.admit(self.plugins, self, kind, new)
         self._stamp(meta)
         strategy = strategy_of(kind)
         if kind.has_status and not strategy.keeps_status:
@@ -171,9 +173,16 @@ class Store:
         if existing is not None:
             deleting = "deletionTimestamp" in existing.object["metadata"]
             raise errors.already_exists(kind, meta["name"], deleting=deleting)
-        all_warnings = (*decoded.warnings, *warnings)
+        charged = admission.charge(self.plugins, self, kind, new)
+        all_warnings = (
+            *decoded.warnings,
+            *warnings,
+            *admission.warn(self.plugins, self, kind, new),
+        )
         if options.dry_run:
             return Written(object=new, warnings=all_warnings, created=True)
+        for quota in charged:
+            self.update("resourcequotas", quota, subresource="status")
         version = self.write(kind, key, new)
         return Written(object=version.object, version=version, warnings=all_warnings, created=True)
 
@@ -339,11 +348,17 @@ class Store:
             if not meta.get("finalizers"):
                 self.storage.remove(name, version.key)
             elif "deletionTimestamp" not in meta:
-                marked = {**meta, "deletionTimestamp": self.timestamp(), "deletionGracePeriodSeconds": 0}
+                marked = {
+                    **meta,
+                    "deletionTimestamp": self.timestamp(),
+                    "deletionGracePeriodSeconds": 0,
+                }
                 self.storage.write(name, version.key, {**version.object, "metadata": marked})
         if self.storage.scan(name):
             return
-        left = [held for held in crd.object["metadata"]["finalizers"] if held != definitions.CLEANUP]
+        left = [
+            held for held in crd.object["metadata"]["finalizers"] if held != definitions.CLEANUP
+        ]
         if left:
             released = {**crd.object["metadata"], "finalizers": left}
             self.storage.write(definitions.BUCKET, name, {**crd.object, "metadata": released})
@@ -406,7 +421,9 @@ class Store:
         revision = meta.get("resourceVersion", "")
         if not revision:
             if not resource.unconditional_update:
-                missing = errors.wrong("metadata.resourceVersion", 0, "must be specified for an update")
+                missing = errors.wrong(
+                    "metadata.resourceVersion", 0, "must be specified for an update"
+                )
                 raise errors.invalid(resource.plural, resource.group, current["name"], [missing])
             return
         if not revision.isdecimal():

@@ -96,7 +96,9 @@ def decode_custom(
     return _complain(resource, prepared, paths, options)
 
 
-def _complain(resource: Resource, obj: Object, unknown: list[str], options: WriteOptions) -> Decoded:
+def _complain(
+    resource: Resource, obj: Object, unknown: list[str], options: WriteOptions
+) -> Decoded:
     """Warn of unknown and repeated fields, or refuse them, as the options say."""
     problems = [f'unknown field "{path}"' for path in unknown]
     problems += [f'duplicate field "{path}"' for path in options.duplicates]

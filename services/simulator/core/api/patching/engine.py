@@ -99,9 +99,7 @@ def _replace(
     return store.replace(resource, old, decoded, subresource=subresource, options=options)
 
 
-def _undecodable(
-    resource: Resource, patched: Any, error: errors.ApiError
-) -> errors.ApiError:
+def _undecodable(resource: Resource, patched: Any, error: errors.ApiError) -> errors.ApiError:
     """Return the 422 that quotes the patched object, as Kubernetes does."""
     message = str(error).removeprefix(f"{unreadable(resource)}: ")
     quoted = patched if resource.custom else codec.ordered(resource.type, patched)

@@ -6,16 +6,20 @@ Source: Kubernetes API reference, PersistentVolumeClaimSpec; wordings as recorde
 from collections.abc import Mapping
 from typing import Any
 
-from services.simulator.core.api.errors import FieldError, not_allowed, not_supported, required, wrong
+from services.simulator.core.api.errors import (
+    FieldError,
+    not_allowed,
+    not_supported,
+    required,
+    wrong,
+)
 from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
 from services.simulator.core.types import quantity
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
 _MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-_FIXED = (
-    "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
-)
+_FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 
 
 def validate(claim: Object) -> list[FieldError]:
@@ -25,12 +29,20 @@ def validate(claim: Object) -> list[FieldError]:
     found: list[FieldError] = []
     if not modes:
         found.append(required("spec.accessModes", "at least 1 access mode is required"))
-    found += [not_supported("spec.accessModes", mode, _MODES) for mode in modes if mode not in _MODES]
+    found += [
+        not_supported("spec.accessModes", mode, _MODES) for mode in modes if mode not in _MODES
+    ]
     size = (spec.get("resources") or {}).get("requests", {}).get("storage")
     if size is None:
         found.append(required("spec.resources[storage]"))
     elif quantity.value(size) <= 0:
-        found.append(wrong("spec.resources[storage]", size, "must be greater than zero" if size == "0" else NOT_NEGATIVE))
+        found.append(
+            wrong(
+                "spec.resources[storage]",
+                size,
+                "must be greater than zero" if size == "0" else NOT_NEGATIVE,
+            )
+        )
     return found
 
 
@@ -46,7 +58,11 @@ def validate_update(new: Object, old: Stored) -> list[FieldError]:
         return [not_allowed("spec", _FIXED)]
     before, after = (_size(claim) for claim in (old, new))
     if before is not None and after is not None and quantity.value(after) < quantity.value(before):
-        return [not_allowed("spec.resources.requests.storage", "field can not be less than status.capacity")]
+        return [
+            not_allowed(
+                "spec.resources.requests.storage", "field can not be less than status.capacity"
+            )
+        ]
     return []
 
 

@@ -3,7 +3,13 @@
 import base64
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import FieldError, not_allowed, not_supported, required, wrong
+from services.simulator.core.api.errors import (
+    FieldError,
+    not_allowed,
+    not_supported,
+    required,
+    wrong,
+)
 from services.simulator.core.api.strategies import claims, nodevalidation, podspec
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 

@@ -105,7 +105,11 @@ def _validate_environment(variables: Sequence[Mapping[str, Any]], at: str) -> It
         if variable.get("value"):
             yield wrong(f"{where}.valueFrom", "", "may not be specified when `value` is not empty")
         if len(source) != 1:
-            plural = "must specify one of" if not source else "may not have more than one field specified at a time"
+            plural = (
+                "must specify one of"
+                if not source
+                else "may not have more than one field specified at a time"
+            )
             yield wrong(f"{where}.valueFrom", "", plural)
 
 
@@ -150,7 +154,9 @@ def _within_limit(name: str, text: str, limits: Mapping[str, str], at: str) -> I
     if (extended or name.startswith("hugepages-")) and request != bound:
         yield wrong(f"{at}.requests", text, f"must be equal to {name} limit of {limit}")
     elif request > bound:
-        yield wrong(f"{at}.requests", text, f"must be less than or equal to {name} limit of {limit}")
+        yield wrong(
+            f"{at}.requests", text, f"must be less than or equal to {name} limit of {limit}"
+        )
 
 
 def resource_name(name: str, at: str) -> Iterator[FieldError]:

@@ -37,12 +37,16 @@ def validate(crd: Object) -> list[FieldError]:
     spec = crd["spec"]
     found = _validate_names(crd)
     if spec.get("preserveUnknownFields"):
-        instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        instead = (
+            "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
+        )
         found.append(wrong("spec.preserveUnknownFields", True, f"cannot set to true, {instead}"))
     versions = spec["versions"] or ()
     if sum(1 for version in versions if version["storage"]) != 1:
         names = [version["name"] for version in versions]
-        found.append(wrong("spec.versions", names, "must have exactly one version marked as storage version"))
+        found.append(
+            wrong("spec.versions", names, "must have exactly one version marked as storage version")
+        )
     for index, version in enumerate(versions):
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if schema is None:
@@ -58,7 +62,13 @@ def _validate_names(crd: Object) -> list[FieldError]:
     plural, group, kind = spec["names"]["plural"], spec["group"], spec["names"]["kind"]
     found: list[FieldError] = []
     if crd["metadata"].get("name") != f"{plural}.{group}":
-        found.append(wrong("metadata.name", crd["metadata"].get("name", ""), 'must be spec.names.plural+"."+spec.group'))
+        found.append(
+            wrong(
+                "metadata.name",
+                crd["metadata"].get("name", ""),
+                'must be spec.names.plural+"."+spec.group',
+            )
+        )
     if not group:
         found.append(required("spec.group"))
     elif "." not in group:

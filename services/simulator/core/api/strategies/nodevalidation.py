@@ -69,7 +69,9 @@ def _validate_taints(taints: Sequence[Stored]) -> Iterator[FieldError]:
         if (key, effect) in seen:
             added = taint.get("timeAdded")
             repeated = {"Key": key, "Value": value, "Effect": effect, "TimeAdded": added}
-            message = f"Duplicate value: {shown(repeated)}: taints must be unique by key and effect pair"
+            message = (
+                f"Duplicate value: {shown(repeated)}: taints must be unique by key and effect pair"
+            )
             yield FieldError("FieldValueDuplicate", message, at)
         seen.add((key, effect))
 

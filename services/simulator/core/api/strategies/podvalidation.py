@@ -16,7 +16,10 @@ from services.simulator.core.api.errors import (
     wrong,
 )
 from services.simulator.core.api.frozen import thaw
-from services.simulator.core.api.strategies.containers import validate_containers, validate_host_ports
+from services.simulator.core.api.strategies.containers import (
+    validate_containers,
+    validate_host_ports,
+)
 from services.simulator.core.api.strategies.scheduling import validate_scheduling
 from services.simulator.core.types import table
 
@@ -59,7 +62,9 @@ def validate_pod_spec(spec: Mapping[str, Any], at: str) -> Iterator[FieldError]:
             yield from (wrong(f"{at}.{name}", value, why) for why in names.subdomain(value))
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None and not 1 <= deadline <= 2**31 - 1:
-        yield wrong(f"{at}.activeDeadlineSeconds", deadline, "must be between 1 and 2147483647, inclusive")
+        yield wrong(
+            f"{at}.activeDeadlineSeconds", deadline, "must be between 1 and 2147483647, inclusive"
+        )
 
 
 def _validate_volumes(volumes: Any, at: str) -> Iterator[FieldError]:
@@ -142,7 +147,9 @@ def warnings(pod: Mapping[str, Any]) -> list[str]:
     for key in pod["spec"].get("nodeSelector") or ():
         if key in _DEPRECATED:
             since, instead = _DEPRECATED[key]
-            found.append(f'spec.nodeSelector[{key}]: deprecated since {since}; use "{instead}" instead')
+            found.append(
+                f'spec.nodeSelector[{key}]: deprecated since {since}; use "{instead}" instead'
+            )
     for index, constraint in enumerate(pod["spec"].get("topologySpreadConstraints") or ()):
         if "labelSelector" not in constraint:
             at = f"spec.topologySpreadConstraints[{index}].labelSelector"

@@ -31,7 +31,9 @@ def validate_scheduling(spec: Spec, at: str) -> Iterator[FieldError]:
     yield from validate_labels(spec.get("nodeSelector") or {}, f"{at}.nodeSelector")
     yield from _validate_gates(spec.get("schedulingGates") or (), f"{at}.schedulingGates")
     affinity = spec.get("affinity") or {}
-    yield from _validate_node_affinity(affinity.get("nodeAffinity") or {}, f"{at}.affinity.nodeAffinity")
+    yield from _validate_node_affinity(
+        affinity.get("nodeAffinity") or {}, f"{at}.affinity.nodeAffinity"
+    )
     for kind in ("podAffinity", "podAntiAffinity"):
         yield from _validate_pod_affinity(affinity.get(kind) or {}, f"{at}.affinity.{kind}")
     constraints = spec.get("topologySpreadConstraints") or ()
@@ -74,9 +76,14 @@ def _validate_node_term(term: Spec, at: str) -> Iterator[FieldError]:
     for index, requirement in enumerate(term.get("matchFields") or ()):
         where = f"{at}.matchFields[{index}]"
         if len(requirement.get("values") or ()) != 1:
-            yield required(f"{where}.values", "must be only one value when `operator` is 'In' or 'NotIn' for node field selector")
+            yield required(
+                f"{where}.values",
+                "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+            )
         if requirement.get("key") != "metadata.name":
-            yield wrong(f"{where}.key", requirement.get("key", ""), "not a valid field selector key")
+            yield wrong(
+                f"{where}.key", requirement.get("key", ""), "not a valid field selector key"
+            )
 
 
 def _validate_node_requirement(requirement: Spec, at: str) -> Iterator[FieldError]:
@@ -86,10 +93,14 @@ def _validate_node_requirement(requirement: Spec, at: str) -> Iterator[FieldErro
             yield required(f"{at}.values", "must be specified when `operator` is 'In' or 'NotIn'")
     elif operator in ("Exists", "DoesNotExist"):
         if values:
-            yield not_allowed(f"{at}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+            yield not_allowed(
+                f"{at}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            )
     elif operator in ("Gt", "Lt"):
         if len(values) != 1:
-            yield required(f"{at}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'")
+            yield required(
+                f"{at}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'"
+            )
     else:
         yield wrong(f"{at}.operator", operator, "not a valid selector operator")
     key = requirement.get("key", "")
@@ -102,7 +113,9 @@ def _validate_pod_affinity(affinity: Spec, at: str) -> Iterator[FieldError]:
     for index, preferred in enumerate(affinity.get(_PREFERRED) or ()):
         where = f"{at}.{_PREFERRED}[{index}]"
         yield from _validate_weight(preferred, where)
-        yield from _validate_pod_term(preferred.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm")
+        yield from _validate_pod_term(
+            preferred.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm"
+        )
 
 
 def _validate_pod_term(term: Spec, at: str) -> Iterator[FieldError]:
@@ -127,11 +140,14 @@ def validate_selector(selector: Spec | None, at: str) -> Iterator[FieldError]:
         operator, values = entry.get("operator", ""), entry.get("values") or ()
         if operator in ("In", "NotIn"):
             if not values:
-                yield required(f"{where}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+                yield required(
+                    f"{where}.values", "must be specified when `operator` is 'In' or 'NotIn'"
+                )
         elif operator in ("Exists", "DoesNotExist"):
             if values:
                 yield not_allowed(
-                    f"{where}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+                    f"{where}.values",
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
                 )
         else:
             yield wrong(f"{where}.operator", operator, "not a valid selector operator")
@@ -144,13 +160,17 @@ def _validate_spread(constraints: Sequence[Spec], at: str) -> Iterator[FieldErro
     for index, constraint in enumerate(constraints):
         where = f"{at}[{index}]"
         if constraint.get("maxSkew", 0) <= 0:
-            yield wrong(f"{where}.maxSkew", constraint.get("maxSkew", 0), "must be greater than zero")
+            yield wrong(
+                f"{where}.maxSkew", constraint.get("maxSkew", 0), "must be greater than zero"
+            )
         key = constraint.get("topologyKey", "")
         if not key:
             yield required(f"{where}.topologyKey", "can not be empty")
         action = constraint.get("whenUnsatisfiable", "")
         if action not in ("DoNotSchedule", "ScheduleAnyway"):
-            yield not_supported(f"{where}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway"))
+            yield not_supported(
+                f"{where}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")
+            )
         if (key, action) in seen:
             yield duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}")
         seen.add((key, action))
@@ -189,7 +209,9 @@ def _validate_toleration(toleration: Spec, at: str) -> Iterator[FieldError]:
         why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
         yield wrong(f"{at}.operator", operator, why)
     if "tolerationSeconds" in toleration and effect != "NoExecute":
-        yield wrong(f"{at}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set")
+        yield wrong(
+            f"{at}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"
+        )
     if operator in ("Equal", ""):
         yield from (wrong(f"{at}.operator", value, why) for why in names.label_value(value))
     elif operator == "Exists":

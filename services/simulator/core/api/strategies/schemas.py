@@ -42,7 +42,9 @@ def _walk(schema: Mapping[str, Any], at: str) -> Iterator[FieldError]:
     additional = schema.get("additionalProperties")
     if isinstance(additional, Mapping):
         if _untyped(additional):
-            yield required(f"{at}.additionalProperties.type", "must not be empty for specified object fields")
+            yield required(
+                f"{at}.additionalProperties.type", "must not be empty for specified object fields"
+            )
         yield from _walk(additional, f"{at}.additionalProperties")
 
 

@@ -7,7 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from services.simulator.core.api.errors import FieldError, not_allowed, not_supported, required, wrong
+from services.simulator.core.api.errors import (
+    FieldError,
+    not_allowed,
+    not_supported,
+    required,
+    wrong,
+)
 from services.simulator.core.api.metadata import IMMUTABLE
 from services.simulator.core.api.selectors import selects_labels
 from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
@@ -84,7 +90,9 @@ def _validate_strategy(strategy: Object) -> Iterator[FieldError]:
     kind, rolling = strategy.get("type"), strategy.get("rollingUpdate")
     if kind == "Recreate":
         if rolling is not None:
-            yield not_allowed(f"{at}.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'")
+            yield not_allowed(
+                f"{at}.rollingUpdate", "may not be specified when strategy `type` is 'Recreate'"
+            )
     elif kind != "RollingUpdate":
         yield not_supported(f"{at}.type", kind, ("Recreate", "RollingUpdate"))
     elif rolling is not None:
@@ -127,7 +135,9 @@ def validate_template(spec: Object, policies: tuple[str, ...]) -> Iterator[Field
     else:
         matches = not selector or selects_labels(selector)(labels)
     if not matches:
-        yield wrong("spec.template.metadata.labels", labels, "`selector` does not match template `labels`")
+        yield wrong(
+            "spec.template.metadata.labels", labels, "`selector` does not match template `labels`"
+        )
     yield from validate_pod_spec(template["spec"], "spec.template.spec")
     policy = template["spec"]["restartPolicy"]
     if policy not in policies:
