@@ -1,4 +1,4 @@
-"""Kubernetes access: port and transport, informers, object to domain, leases, events.
+"""Kubernetes access: port, transport, informers, objects, leases, events.
 
 The only importer of `kubernetes`, and in it only the transport is: everything else works on bytes
 and small types.
