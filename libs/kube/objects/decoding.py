@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from libs.domain.errors import InvalidRequest
+from libs.kube.objects.kinds import KINDS
 from libs.kube.objects.metadata import KubeStruct
 
 T = TypeVar("T", bound=KubeStruct)
@@ -151,7 +152,7 @@ def _broken(raw: bytes, struct: type[KubeStruct], error: InvalidRequest) -> Brok
     metadata = document.get("metadata")
     named = metadata if isinstance(metadata, Mapping) else {}
     return BrokenObject(
-        kind=str(document.get("kind") or struct.__name__),
+        kind=str(document.get("kind") or KINDS.get(struct, struct.__name__)),
         namespace=str(named.get("namespace") or ""),
         name=str(named.get("name") or ""),
         error=error,

@@ -20,6 +20,7 @@ from libs.kube.objects.karpenter import (
     NodeOverlay,
     NodePool,
 )
+from libs.kube.objects.metadata import KubeStruct
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod, PodTemplate
 from libs.kube.objects.policy import (
@@ -113,7 +114,10 @@ _CLUSTER_SCOPED = (
     VolumeAttachment,
 )
 
-_NAMES = {struct: kind for (_, kind), struct in STRUCTS.items()}
+KINDS: Mapping[type[KubeStruct], str] = MappingProxyType(
+    {struct: kind for (_, kind), struct in STRUCTS.items()}
+)
+"""Kind by struct."""
 
 
 def struct_of(api_version: str, kind: str) -> type[KubeObject] | None:
@@ -130,7 +134,7 @@ def struct_of(api_version: str, kind: str) -> type[KubeObject] | None:
 
 def kind_of(obj: KubeObject) -> str:
     """Return the kind of an object."""
-    return obj.kind if isinstance(obj, NodeClass) else _NAMES[type(obj)]
+    return obj.kind if isinstance(obj, NodeClass) else KINDS[type(obj)]
 
 
 def is_namespaced(obj: KubeObject) -> bool:
