@@ -3,6 +3,7 @@
 import typer
 
 from cli import importing
+from cli.plan import plan
 from cli.verdicts import verdicts
 
 app = typer.Typer(
@@ -11,6 +12,7 @@ app = typer.Typer(
     help="Joiner: ask what to buy, why a pod waits, and whether a plan holds.",
 )
 app.add_typer(importing.app, name="import")
+app.command()(plan)
 app.command()(verdicts)
 
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 from cli.failures import bad_input_exits
+from cli.formats import Format
 from libs.domain.errors import InvalidRequest
 from libs.oracle import replay as oracle_replay
 from services.simulator import crd_verdicts, transcripts
@@ -33,13 +34,6 @@ class Judge(StrEnum):
 
     ORACLE = "oracle"
     SIMULATOR = "simulator"
-
-
-class Format(StrEnum):
-    """How the result is printed."""
-
-    TABLE = "table"
-    JSON = "json"
 
 
 def verdicts(
