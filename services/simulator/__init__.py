@@ -1,5 +1,6 @@
-"""The simulator: an embedded Kubernetes API with scheduler, kubelets and controllers, for trying, tests and compose.
+"""The simulator: an embedded Kubernetes API with scheduler, kubelets and controllers.
 
-It owns all state of the simulated cluster. Laws: clients of Kubernetes work against it unmodified; it never crashes on
-input; everything that waits does so on the injected clock.
+It is for trying, tests and compose, and owns all state of the simulated cluster. Laws: clients of
+Kubernetes work against it unmodified; it never crashes on input; everything that waits does so on
+the injected clock.
 """

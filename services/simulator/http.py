@@ -1,7 +1,7 @@
 """The HTTP edge of the API server: aiohttp in, aiohttp out, watches as chunked lines of JSON.
 
-It is apart because the API server knows neither sockets nor an event loop. Everything that waits goes through the
-runtime's clock.
+It is apart because the API server knows neither sockets nor an event loop. Everything that waits
+goes through the runtime's clock.
 """
 
 import asyncio
@@ -20,7 +20,6 @@ BODY_LIMIT = 3 * 1024 * 1024
 
 _BOOKMARK_EVERY = timedelta(seconds=60)
 _DEFAULT_TIMEOUT_SECONDS = 1800
-_CLOSED = (ConnectionResetError, asyncio.CancelledError)
 
 
 def application(server: ApiServer, clock: Clock) -> web.Application:
@@ -77,7 +76,9 @@ async def _stream(
             if stream.timeout_seconds is not None
             else _DEFAULT_TIMEOUT_SECONDS
         )
-        ending = asyncio.ensure_future(clock.sleep(timedelta(seconds=timeout)))
+        ending: asyncio.Future[object] = asyncio.ensure_future(
+            clock.sleep(timedelta(seconds=timeout))
+        )
         try:
             await _pump(response, stream, news, ending, server, clock)
         finally:
@@ -93,7 +94,7 @@ async def _pump(
     response: web.StreamResponse,
     stream: Stream,
     news: asyncio.Event,
-    ending: "asyncio.Future[None]",
+    ending: "asyncio.Future[object]",
     server: ApiServer,
     clock: Clock,
 ) -> None:
@@ -104,8 +105,8 @@ async def _pump(
             await response.write(chunk)
         if stream.closed or ending.done():
             return
-        arrived = asyncio.ensure_future(news.wait())
-        tick = asyncio.ensure_future(clock.sleep(_BOOKMARK_EVERY))
+        arrived: asyncio.Future[object] = asyncio.ensure_future(news.wait())
+        tick: asyncio.Future[object] = asyncio.ensure_future(clock.sleep(_BOOKMARK_EVERY))
         done, _ = await asyncio.wait({arrived, tick, ending}, return_when=asyncio.FIRST_COMPLETED)
         arrived.cancel()
         tick.cancel()

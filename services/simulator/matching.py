@@ -57,20 +57,20 @@ class Bindings:
         differences: list[str] = []
         literal = [name for name in expected if "$" not in name or name in found]
         for name in literal:
-            below = f"{path}.{name}" if path else name
+            below, wanted = f"{path}.{name}" if path else name, expected[name]
             if name not in found:
-                differences.append(f"{below}: missing, recorded {_brief(expected[name])}")
+                differences.append(f"{below}: missing, recorded {_brief(wanted)}")
             else:
-                differences += self.compare(expected[name], found[name], below)
+                differences += self.compare(wanted, found[name], below)
         others = [name for name in found if name not in literal]
-        for name in expected:
+        for name, wanted in expected.items():
             if name not in literal:
                 match = next((key for key in others if not self._compare_text(name, key, "")), None)
                 if match is None:
                     differences.append(f"{path}.{name}: missing")
                 else:
                     others.remove(match)
-                    differences += self.compare(expected[name], found[match], f"{path}.{match}")
+                    differences += self.compare(wanted, found[match], f"{path}.{match}")
         return differences + [
             f"{path}.{name}: {_brief(found[name])}, not recorded" for name in others
         ]
@@ -102,7 +102,8 @@ class Bindings:
         return []
 
     def _pattern(self, expected: str) -> tuple[str, list[tuple[str, str]]]:
-        pattern, names, position = "", [], 0
+        pattern, position = "", 0
+        names: list[tuple[str, str]] = []
         for found in _PLACEHOLDER.finditer(expected):
             pattern += re.escape(expected[position : found.start()])
             position = found.end()

@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from services.simulator.core.api.plugins.admission import ALL_PLUGINS, NO_PLUGINS
 from services.simulator.core.api.garbage import GarbageCollector, run_to_rest
 from services.simulator.core.api.messages import Request, Response, Stream
+from services.simulator.core.api.plugins.admission import ALL_PLUGINS, NO_PLUGINS
 from services.simulator.core.api.server import ApiServer
 from services.simulator.http import warning_header
 from services.simulator.matching import Bindings, filtered

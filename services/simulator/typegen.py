@@ -1,13 +1,16 @@
-"""Make `core/types/builtin.json`, the field table of Kubernetes' built-in types, from its Go modules.
+"""Make `core/types/builtin.json`, the field table of Kubernetes' built-in types.
 
-    go mod download k8s.io/api@v0.36.2 k8s.io/apimachinery@v0.36.2 k8s.io/apiextensions-apiserver@v0.36.2
+It is made from Kubernetes' Go modules (`k8s.io/api`, `apimachinery`, `apiextensions-apiserver`, one
+version of all three), once `go mod download` has brought them:
+
     python -m services.simulator.typegen "$(go env GOMODCACHE)/k8s.io" v0.36.2
 
-Only facts are taken: names, types, JSON tags, merge keys and list markers of exported structs. It is apart because
-nothing runs it at run time; the table is committed. One line of the table is one struct, one entry one field (the
-empty name says that the struct itself is atomic for server-side apply):
+Only facts are taken: names, types, JSON tags, merge keys and list markers of exported structs. It
+is apart because nothing runs it at run time; the table is committed. One line of the table is one
+struct, one entry one field (the empty name says that the struct itself is atomic for server-side
+apply):
 
-    "core/v1.Container": {"name": "string", "ports": "[]core/v1.ContainerPort omitempty merge=containerPort list=map:containerPort,protocol"}
+    "core/v1.Container": {"name": "string", "env": "[]core/v1.EnvVar omitempty merge=name"}
 """
 
 import json
@@ -40,16 +43,31 @@ PACKAGES = {
 """Our name of a package → where its Go files are."""
 
 PRIMITIVES = {
-    "string": "string", "bool": "bool", "int32": "int32", "int64": "int64", "int": "int64",
-    "float64": "float64", "[]byte": "bytes", "uint32": "int64", "interface{}": "any",
-    "meta/v1.Time": "time", "meta/v1.MicroTime": "microtime", "meta/v1.Duration": "duration",
-    "meta/v1.FieldsV1": "any", "apiextensions/v1.JSON": "any",
-    "apiextensions/v1.JSONSchemaPropsOrArray": "any", "apiextensions/v1.JSONSchemaPropsOrBool": "any",
+    "string": "string",
+    "bool": "bool",
+    "int32": "int32",
+    "int64": "int64",
+    "int": "int64",
+    "float64": "float64",
+    "[]byte": "bytes",
+    "uint32": "int64",
+    "interface{}": "any",
+    "meta/v1.Time": "time",
+    "meta/v1.MicroTime": "microtime",
+    "meta/v1.Duration": "duration",
+    "meta/v1.FieldsV1": "any",
+    "apiextensions/v1.JSON": "any",
+    "apiextensions/v1.JSONSchemaPropsOrArray": "any",
+    "apiextensions/v1.JSONSchemaPropsOrBool": "any",
     "apiextensions/v1.JSONSchemaPropsOrStringArray": "any",
-    "resource.Quantity": "quantity", "intstr.IntOrString": "intstr",
-    "runtime.RawExtension": "any", "runtime.Object": "any", "types.UID": "string",
-    "types.NodeName": "string", "types.NamespacedName": "string",
-}  # fmt: skip
+    "resource.Quantity": "quantity",
+    "intstr.IntOrString": "intstr",
+    "runtime.RawExtension": "any",
+    "runtime.Object": "any",
+    "types.UID": "string",
+    "types.NodeName": "string",
+    "types.NamespacedName": "string",
+}
 
 _STRUCT = re.compile(r"^type (\w+) struct \{")
 _ALIAS = re.compile(r"^type (\w+) (=\s*)?([\w.\[\]*]+)\s*(?://.*)?$")

@@ -1,0 +1,1 @@
+"""The API server: storage, admission, HTTP semantics; synchronous, without a transport."""

@@ -1,4 +1,7 @@
-"""The built-in resources as data. Facts are Kubernetes' API reference of 1.36, as far as an autoscaler can see them."""
+"""The built-in resources as data.
+
+Facts are Kubernetes' API reference of 1.36, as far as an autoscaler can see them.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,9 +23,14 @@ def _resources() -> Iterator[Resource]:
     yield core("Event", "events", short=("ev",), creates_on_update=True)
     yield core("LimitRange", "limitranges", short=("limits",))
     yield core(
-        "Namespace", "namespaces", short=("ns",), namespaced=False, subs=("finalize", "status"),
-        verbs=_NAMESPACE_VERBS, returns_deleted=True,
-    )  # fmt: skip
+        "Namespace",
+        "namespaces",
+        short=("ns",),
+        namespaced=False,
+        subs=("finalize", "status"),
+        verbs=_NAMESPACE_VERBS,
+        returns_deleted=True,
+    )
     yield core("Node", "nodes", short=("no",), namespaced=False, subs=("proxy", "status"))
     yield core(
         "PersistentVolumeClaim",
@@ -40,17 +48,35 @@ def _resources() -> Iterator[Resource]:
         returns_deleted=True,
     )
     yield core(
-        "Pod", "pods", short=("po",), categories=("all",), generation=True, returns_deleted=True,
+        "Pod",
+        "pods",
+        short=("po",),
+        categories=("all",),
+        generation=True,
+        returns_deleted=True,
         subs=(
-            "attach", "binding", "ephemeralcontainers", "eviction", "exec", "log", "portforward", "proxy", "resize",
+            "attach",
+            "binding",
+            "ephemeralcontainers",
+            "eviction",
+            "exec",
+            "log",
+            "portforward",
+            "proxy",
+            "resize",
             "status",
         ),
-    )  # fmt: skip
+    )
     yield core("PodTemplate", "podtemplates", returns_deleted=True)
     yield core(
-        "ReplicationController", "replicationcontrollers", short=("rc",), categories=("all",), generation=True,
-        subs=("scale", "status"), scale=_REPLICAS,
-    )  # fmt: skip
+        "ReplicationController",
+        "replicationcontrollers",
+        short=("rc",),
+        categories=("all",),
+        generation=True,
+        subs=("scale", "status"),
+        scale=_REPLICAS,
+    )
     yield core(
         "ResourceQuota", "resourcequotas", short=("quota",), subs=_STATUS, returns_deleted=True
     )
@@ -73,8 +99,11 @@ def _resources() -> Iterator[Resource]:
         "DaemonSet", "daemonsets", short=("ds",), categories=("all",), generation=True, subs=_STATUS
     )
     scalable: dict[str, Any] = {
-        "categories": ("all",), "generation": True, "subs": ("scale", "status"), "scale": _REPLICAS,
-    }  # fmt: skip
+        "categories": ("all",),
+        "generation": True,
+        "subs": ("scale", "status"),
+        "scale": _REPLICAS,
+    }
     yield apps("Deployment", "deployments", short=("deploy",), **scalable)
     yield apps("ReplicaSet", "replicasets", short=("rs",), **scalable)
     yield apps("StatefulSet", "statefulsets", short=("sts",), **scalable)
@@ -156,9 +185,16 @@ def _resources() -> Iterator[Resource]:
         "ResourceSlice", "resourceslices", namespaced=False, generation=True, returns_deleted=True
     )
     yield _group("apiextensions.k8s.io", "v1", "apiextensions/v1")(
-        "CustomResourceDefinition", "customresourcedefinitions", short=("crd", "crds"), categories=("api-extensions",),
-        namespaced=False, generation=True, subs=_STATUS, returns_deleted=True, unconditional=False,
-    )  # fmt: skip
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+        short=("crd", "crds"),
+        categories=("api-extensions",),
+        namespaced=False,
+        generation=True,
+        subs=_STATUS,
+        returns_deleted=True,
+        unconditional=False,
+    )
 
 
 def _group(group: str, version: str, package: str) -> Callable[..., Resource]:

@@ -27,8 +27,12 @@ class Column:
     def definition(self) -> dict[str, Any]:
         """Return the entry of `columnDefinitions`."""
         return {
-            "name": self.name, "type": self.type, "format": self.format, "description": "", "priority": self.priority,
-        }  # fmt: skip
+            "name": self.name,
+            "type": self.type,
+            "format": self.format,
+            "description": "",
+            "priority": self.priority,
+        }
 
 
 def at(path: str, absent: Any = NONE) -> Cell:
@@ -86,7 +90,8 @@ def _joined(read: Callable[[Object], list[str]]) -> Cell:
 
 def _pod_ready(pod: Object, _now: datetime) -> str:
     statuses = pod.get("status", {}).get("containerStatuses", ())
-    return f"{sum(1 for status in statuses if status.get('ready'))}/{len(pod['spec'].get('containers', ()))}"
+    ready = sum(1 for status in statuses if status.get("ready"))
+    return f"{ready}/{len(pod['spec'].get('containers', ()))}"
 
 
 def _pod_status(pod: Object, _now: datetime) -> str:
@@ -208,91 +213,149 @@ def _column(name: str, cell: Cell, type_: str = "string", priority: int = 0) -> 
     return Column(name=name, cell=cell, type=type_, priority=priority)
 
 
-_WORKLOAD = (_column("Up-to-date", at("status.updatedReplicas", 0), "integer"),
-             _column("Available", at("status.availableReplicas", 0), "integer"))  # fmt: skip
+_WORKLOAD = (
+    _column("Up-to-date", at("status.updatedReplicas", 0), "integer"),
+    _column("Available", at("status.availableReplicas", 0), "integer"),
+)
 
 COLUMNS: Mapping[str, tuple[Column, ...]] = MappingProxyType(
     {
         "pods": (
-            NAME, _column("Ready", _pod_ready), _column("Status", _pod_status), _column("Restarts", _pod_restarts), AGE,
-            _column("IP", at("status.podIP"), priority=1), _column("Node", at("spec.nodeName"), priority=1),
+            NAME,
+            _column("Ready", _pod_ready),
+            _column("Status", _pod_status),
+            _column("Restarts", _pod_restarts),
+            AGE,
+            _column("IP", at("status.podIP"), priority=1),
+            _column("Node", at("spec.nodeName"), priority=1),
             _column("Nominated Node", at("status.nominatedNodeName"), priority=1),
             _column("Readiness Gates", _readiness_gates, priority=1),
         ),
         "nodes": (
-            NAME, _column("Status", _node_status), _column("Roles", _joined(_node_roles)), AGE,
+            NAME,
+            _column("Status", _node_status),
+            _column("Roles", _joined(_node_roles)),
+            AGE,
             _column("Version", at("status.nodeInfo.kubeletVersion", "")),
             _column("Internal-IP", _node_address("InternalIP"), priority=1),
             _column("External-IP", _node_address("ExternalIP"), priority=1),
             _column("OS-Image", at("status.nodeInfo.osImage", "<unknown>"), priority=1),
             _column("Kernel-Version", at("status.nodeInfo.kernelVersion", "<unknown>"), priority=1),
-            _column("Container-Runtime", at("status.nodeInfo.containerRuntimeVersion", "<unknown>"), priority=1),
+            _column(
+                "Container-Runtime",
+                at("status.nodeInfo.containerRuntimeVersion", "<unknown>"),
+                priority=1,
+            ),
         ),
         "namespaces": (NAME, _column("Status", at("status.phase", "")), AGE),
         "configmaps": (NAME, _column("Data", _count("data"), "string"), AGE),
-        "secrets": (NAME, _column("Type", at("type", "")), _column("Data", _count("data"), "string"), AGE),
+        "secrets": (
+            NAME,
+            _column("Type", at("type", "")),
+            _column("Data", _count("data"), "string"),
+            AGE,
+        ),
         "services": (
-            NAME, _column("Type", at("spec.type", "")), _column("Cluster-IP", at("spec.clusterIP")),
-            _column("External-IP", lambda _obj, _now: NONE), _column("Port(s)", _joined(_service_ports)), AGE,
+            NAME,
+            _column("Type", at("spec.type", "")),
+            _column("Cluster-IP", at("spec.clusterIP")),
+            _column("External-IP", lambda _obj, _now: NONE),
+            _column("Port(s)", _joined(_service_ports)),
+            AGE,
         ),
         "deployments.apps": (
-            NAME, _column("Ready", _ready_of("status.readyReplicas", "spec.replicas")), *_WORKLOAD, AGE,
+            NAME,
+            _column("Ready", _ready_of("status.readyReplicas", "spec.replicas")),
+            *_WORKLOAD,
+            AGE,
         ),
         "replicasets.apps": (
-            NAME, _column("Desired", at("spec.replicas", 0), "integer"),
+            NAME,
+            _column("Desired", at("spec.replicas", 0), "integer"),
             _column("Current", at("status.replicas", 0), "integer"),
-            _column("Ready", at("status.readyReplicas", 0), "integer"), AGE,
+            _column("Ready", at("status.readyReplicas", 0), "integer"),
+            AGE,
         ),
-        "statefulsets.apps": (NAME, _column("Ready", _ready_of("status.readyReplicas", "spec.replicas")), AGE),
+        "statefulsets.apps": (
+            NAME,
+            _column("Ready", _ready_of("status.readyReplicas", "spec.replicas")),
+            AGE,
+        ),
         "daemonsets.apps": (
-            NAME, _column("Desired", at("status.desiredNumberScheduled", 0), "integer"),
+            NAME,
+            _column("Desired", at("status.desiredNumberScheduled", 0), "integer"),
             _column("Current", at("status.currentNumberScheduled", 0), "integer"),
             _column("Ready", at("status.numberReady", 0), "integer"),
             _column("Up-to-date", at("status.updatedNumberScheduled", 0), "integer"),
-            _column("Available", at("status.numberAvailable", 0), "integer"), AGE,
+            _column("Available", at("status.numberAvailable", 0), "integer"),
+            AGE,
         ),
         "jobs.batch": (
-            NAME, _column("Status", _job_status),
-            _column("Completions", _ready_of("status.succeeded", "spec.completions")), AGE,
+            NAME,
+            _column("Status", _job_status),
+            _column("Completions", _ready_of("status.succeeded", "spec.completions")),
+            AGE,
         ),
         "cronjobs.batch": (
-            NAME, _column("Schedule", at("spec.schedule", "")), _column("Suspend", at("spec.suspend", False), "boolean"),
+            NAME,
+            _column("Schedule", at("spec.schedule", "")),
+            _column("Suspend", at("spec.suspend", False), "boolean"),
             AGE,
         ),
         "poddisruptionbudgets.policy": (
-            NAME, _column("Min Available", _budget("minAvailable")), _column("Max Unavailable", _budget("maxUnavailable")),
-            _column("Allowed Disruptions", at("status.disruptionsAllowed", 0), "integer"), AGE,
+            NAME,
+            _column("Min Available", _budget("minAvailable")),
+            _column("Max Unavailable", _budget("maxUnavailable")),
+            _column("Allowed Disruptions", at("status.disruptionsAllowed", 0), "integer"),
+            AGE,
         ),
         "persistentvolumeclaims": (
-            NAME, _column("Status", at("status.phase", "")), _column("Volume", at("spec.volumeName", "")),
-            _column("Capacity", at("status.capacity.storage", "")), _column("Access Modes", _joined(_access_modes)),
-            _column("StorageClass", at("spec.storageClassName", "")), AGE,
+            NAME,
+            _column("Status", at("status.phase", "")),
+            _column("Volume", at("spec.volumeName", "")),
+            _column("Capacity", at("status.capacity.storage", "")),
+            _column("Access Modes", _joined(_access_modes)),
+            _column("StorageClass", at("spec.storageClassName", "")),
+            AGE,
         ),
         "persistentvolumes": (
-            NAME, _column("Capacity", at("spec.capacity.storage", "")), _column("Access Modes", _joined(_access_modes)),
+            NAME,
+            _column("Capacity", at("spec.capacity.storage", "")),
+            _column("Access Modes", _joined(_access_modes)),
             _column("Reclaim Policy", at("spec.persistentVolumeReclaimPolicy", "")),
-            _column("Status", at("status.phase", "")), _column("StorageClass", at("spec.storageClassName", "")), AGE,
+            _column("Status", at("status.phase", "")),
+            _column("StorageClass", at("spec.storageClassName", "")),
+            AGE,
         ),
         "storageclasses.storage.k8s.io": (
-            NAME, _column("Provisioner", at("provisioner", "")), _column("ReclaimPolicy", at("reclaimPolicy", "")),
-            _column("VolumeBindingMode", at("volumeBindingMode", "")), AGE,
+            NAME,
+            _column("Provisioner", at("provisioner", "")),
+            _column("ReclaimPolicy", at("reclaimPolicy", "")),
+            _column("VolumeBindingMode", at("volumeBindingMode", "")),
+            AGE,
         ),
         "leases.coordination.k8s.io": (NAME, _column("Holder", at("spec.holderIdentity", "")), AGE),
         "priorityclasses.scheduling.k8s.io": (
-            NAME, _column("Value", at("value", 0), "integer"),
-            _column("Global-Default", at("globalDefault", False), "boolean"), AGE,
+            NAME,
+            _column("Value", at("value", 0), "integer"),
+            _column("Global-Default", at("globalDefault", False), "boolean"),
+            AGE,
             _column("PreemptionPolicy", at("preemptionPolicy", "")),
         ),
         "events": (
-            _column("Last Seen", age_of("lastTimestamp")), _column("Type", at("type", "")),
-            _column("Reason", at("reason", "")), _column("Object", _event_object), _column("Message", at("message", "")),
+            _column("Last Seen", age_of("lastTimestamp")),
+            _column("Type", at("type", "")),
+            _column("Reason", at("reason", "")),
+            _column("Object", _event_object),
+            _column("Message", at("message", "")),
             Column(name="Name", cell=at("metadata.name", ""), format="name", priority=1),
         ),
         "customresourcedefinitions.apiextensions.k8s.io": (
-            NAME, Column(name="Created At", cell=at("metadata.creationTimestamp", ""), type="date"),
+            NAME,
+            Column(name="Created At", cell=at("metadata.creationTimestamp", ""), type="date"),
         ),
     }
-)  # fmt: skip
+)
 """Columns per resource; every other kind shows name and age."""
 
 PLAIN = (NAME, Column(name="Age", cell=age_of(), type="string"))

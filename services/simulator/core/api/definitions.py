@@ -1,7 +1,8 @@
 """Custom resources: from a stored CustomResourceDefinition to a served resource and back.
 
-Kubernetes' controllers that accept names, establish and clean up definitions run inside its API server; here they run
-at once, in the same call. Laws: a kind is served exactly while its definition is established; its objects go before it.
+Kubernetes' controllers that accept names, establish and clean up definitions run inside its API
+server; here they run at once, in the same call. Laws: a kind is served exactly while its definition
+is established; its objects go before it.
 """
 
 from collections.abc import Callable, Mapping
@@ -73,12 +74,15 @@ def compile_errors(crd: Object) -> list[FieldError]:
 
 
 def established(crd: Object, now: str, conflict: str) -> Object:
-    """Return a definition with the conditions and names that the naming and establishing controllers set."""
+    """Return a definition with its names accepted and itself established."""
     changed: Object = thaw(crd)
     status = changed["status"]
     accepted = {
-        "type": "NamesAccepted", "status": "True", "reason": "NoConflicts", "message": "no conflicts found",
-    }  # fmt: skip
+        "type": "NamesAccepted",
+        "status": "True",
+        "reason": "NoConflicts",
+        "message": "no conflicts found",
+    }
     ready = {
         "type": "Established",
         "status": "True",
@@ -109,7 +113,9 @@ def terminating(crd: Object, now: str) -> Object:
         "type": "Terminating",
         "status": "True",
         "reason": "InstanceDeletionPending",
-        "message": "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        "message": (
+            "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
+        ),
     }
     _set_condition(changed["status"], condition, now)
     return changed
@@ -161,16 +167,24 @@ def _resource(spec: Object, version: Object, compiled: CompiledCrd) -> Resource:
         unconditional_update=False,
         list_kind=names.get("listKind", ""),
         custom=True,
-        selectable=tuple(entry["jsonPath"].removeprefix(".") for entry in version.get("selectableFields", ())),
+        selectable=tuple(
+            entry["jsonPath"].removeprefix(".") for entry in version.get("selectableFields", ())
+        ),
         columns=tuple(_column(entry) for entry in version.get("additionalPrinterColumns") or _AGE),
-        scale=(scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath", ""))
+        scale=(
+            scale["specReplicasPath"],
+            scale["statusReplicasPath"],
+            scale.get("labelSelectorPath", ""),
+        )
         if scale
         else None,
         deprecation=_deprecation(spec, version),
         stored_version=storage,
-        from_storage=None if storage == version["name"] else _viewer(compiled, version["name"], group),
+        from_storage=None
+        if storage == version["name"]
+        else _viewer(compiled, version["name"], group),
         schema=version["schema"]["openAPIV3Schema"],
-    )  # fmt: skip
+    )
 
 
 _AGE = ({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"},)

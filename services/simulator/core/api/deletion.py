@@ -1,8 +1,10 @@
 """Deletion: preconditions, grace periods, finalizers and propagation policies.
 
-What deletes dependents is the garbage collector (`garbage.py`); here an object is only marked, shortened or removed.
+What deletes dependents is the garbage collector (`garbage.py`); here an object is only marked,
+shortened or removed.
 
-Source: Kubernetes documentation, "Garbage Collection", "Finalizers", "Pod termination"; details as recorded.
+Source: Kubernetes documentation, "Garbage Collection", "Finalizers", "Pod termination"; details as
+recorded.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +22,8 @@ ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 _ORPHANS_BY_DEFAULT = ("jobs.batch", "replicationcontrollers")
 _JOB_WARNING = (
-    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or "
+    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
+    "to remove them or "
     "set propagationPolicy=Orphan to suppress this warning"
 )
 
@@ -57,7 +60,10 @@ def delete(
     namespace: str = "",
     options: DeleteOptions = BACKGROUND,
 ) -> Deleted:
-    """Delete an object, or mark it for deletion where a finalizer or a grace period keeps it; raises 404, 409."""
+    """Delete an object, or mark it for deletion where a finalizer or a grace period keeps it.
+
+    Raises 404, 409.
+    """
     kind = store.resource(resource)
     old = store.read(kind, name, namespace)
     check_preconditions(kind, old, options)
@@ -94,13 +100,15 @@ def check_preconditions(resource: Resource, old: Version, options: DeleteOptions
     name = meta["name"]
     if options.uid and options.uid != meta["uid"]:
         why = (
-            f"the UID in the precondition ({options.uid}) does not match the UID in record ({meta['uid']}). "
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({meta['uid']}). "
             "The object might have been deleted and then recreated"
         )
         raise errors.conflict(resource, name, why, kind=resource.kind)
     if options.resource_version and options.resource_version != meta["resourceVersion"]:
         why = (
-            f"the ResourceVersion in the precondition ({options.resource_version}) does not match the ResourceVersion "
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not "
+            "match the ResourceVersion "
             f"in record ({meta['resourceVersion']}). The object might have been modified"
         )
         raise errors.conflict(resource, name, why, kind=resource.kind)
@@ -166,7 +174,10 @@ def _delete_namespace(
 def _delete_definition(
     store: Store, resource: Resource, old: Version, options: DeleteOptions
 ) -> Deleted:
-    """Mark a definition; the store removes its objects, then the definition, at once if nothing holds them."""
+    """Mark a definition.
+
+    The store removes its objects, then the definition, at once if nothing holds them.
+    """
     if "deletionTimestamp" in old.object["metadata"]:
         return Deleted(object=old.object, gone=False)
     marked = definitions.terminating(old.object, store.timestamp())
@@ -184,7 +195,10 @@ def _remove(store: Store, resource: Resource, old: Version, options: DeleteOptio
 
 
 def _pod_grace(pod: Object, options: DeleteOptions) -> int:
-    """Return the seconds a pod gets: none if no kubelet has it or it has ended, else as wished or as its spec says."""
+    """Return the seconds a pod gets.
+
+    None if no kubelet has it or it has ended, else as wished or as its spec says.
+    """
     if not pod["spec"].get("nodeName") or pod["status"].get("phase") in ("Succeeded", "Failed"):
         return 0
     grace = options.grace_seconds

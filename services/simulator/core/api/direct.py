@@ -1,7 +1,7 @@
-"""The API for callers in the same process: dicts in, frozen dicts out, no JSON, the same admission as over HTTP.
+"""The API for callers in the same process: dicts in, frozen dicts out, no JSON.
 
-One thin class over the functions of this package, so that controllers, kubelets, the scheduler and tests need one
-thing in their hands.
+One thin class over the functions of this package, with the same admission as over HTTP, so that
+controllers, kubelets, the scheduler and tests need one thing in their hands.
 """
 
 from typing import Any
@@ -18,7 +18,8 @@ from services.simulator.core.api.watching import Watch
 class DirectApi:
     """Reads and writes by resource name (`pods`, `deployments.apps`, `nodeclaims.karpenter.sh`).
 
-    What is returned is frozen and shared: `thaw` (`core.api.frozen`) gives a copy to change. Refusals are `ApiError`s.
+    What is returned is frozen and shared: `thaw` (`core.api.frozen`) gives a copy to change.
+    Refusals are `ApiError`s.
     """
 
     def __init__(self, store: Store) -> None:
@@ -46,7 +47,7 @@ class DirectApi:
     def watch(
         self, resource: str, namespace: str | None = None, options: ListOptions | None = None
     ) -> Watch:
-        """Return a watch: `poll()` gives the events since the last call, `wake` is called when there may be news.
+        """Return a watch: `poll()` gives what is new, `wake` is called when something may be.
 
         Without a resourceVersion in `options` it begins with the present state as ADDED events.
         """
@@ -57,7 +58,10 @@ class DirectApi:
         return self._store.create(resource, obj, namespace).object
 
     def update(self, resource: str, obj: Object, *, subresource: str = "") -> Object:
-        """Replace an object, or with `status` its status; a resourceVersion in it must be the current one (409)."""
+        """Replace an object, or with `status` its status.
+
+        A resourceVersion in it must be the current one (409).
+        """
         return self._store.update(resource, obj, subresource=subresource).object
 
     def patch(
@@ -70,7 +74,10 @@ class DirectApi:
         subresource: str = "",
         type_: PatchType = PatchType.MERGE,
     ) -> Object:
-        """Patch an object, or with `status` its status; a merge patch unless another type is given."""
+        """Patch an object, or with `status` its status.
+
+        A merge patch unless another type is given.
+        """
         written = engine.patch(
             self._store,
             resource,
@@ -89,7 +96,10 @@ class DirectApi:
         namespace: str = "",
         options: DeleteOptions = deletion.BACKGROUND,
     ) -> Deleted:
-        """Delete an object, or mark it where a finalizer or grace period keeps it; raises 404, 409."""
+        """Delete an object, or mark it where a finalizer or grace period keeps it.
+
+        Raises 404, 409.
+        """
         return deletion.delete(self._store, resource, name, namespace, options)
 
     def bind(self, name: str, namespace: str, node: str) -> None:

@@ -1,4 +1,6 @@
-"""Discovery: which groups, versions and resources are served, as the plain and the aggregated documents say it.
+"""Discovery: which groups, versions and resources are served.
+
+In the plain documents and in the aggregated one.
 
 Source: Kubernetes documentation, "The Kubernetes API": discovery API, aggregated discovery.
 """
@@ -38,30 +40,49 @@ _SUBRESOURCES: dict[str, dict[str, Any]] = {
     "services/proxy": {"kind": "ServiceProxyOptions", "verbs": _PROXY},
     "namespaces/finalize": {"kind": "Namespace", "verbs": ["update"]},
     "serviceaccounts/token": {
-        "group": "authentication.k8s.io", "version": "v1", "kind": "TokenRequest", "verbs": ["create"],
+        "group": "authentication.k8s.io",
+        "version": "v1",
+        "kind": "TokenRequest",
+        "verbs": ["create"],
     },
-}  # fmt: skip
+}
 _SCALE = {"group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": _STATUS_VERBS}
 
 _VIRTUAL: dict[str, list[dict[str, Any]]] = {
     "v1": [
-        {"name": "bindings", "singularName": "binding", "namespaced": True, "kind": "Binding", "verbs": ["create"]},
         {
-            "name": "componentstatuses", "singularName": "componentstatus", "namespaced": False,
-            "kind": "ComponentStatus", "verbs": ["get", "list"], "shortNames": ["cs"],
+            "name": "bindings",
+            "singularName": "binding",
+            "namespaced": True,
+            "kind": "Binding",
+            "verbs": ["create"],
+        },
+        {
+            "name": "componentstatuses",
+            "singularName": "componentstatus",
+            "namespaced": False,
+            "kind": "ComponentStatus",
+            "verbs": ["get", "list"],
+            "shortNames": ["cs"],
         },
     ],
     "authorization.k8s.io/v1": [
         {
-            "name": "selfsubjectaccessreviews", "singularName": "selfsubjectaccessreview", "namespaced": False,
-            "kind": "SelfSubjectAccessReview", "verbs": ["create"],
+            "name": "selfsubjectaccessreviews",
+            "singularName": "selfsubjectaccessreview",
+            "namespaced": False,
+            "kind": "SelfSubjectAccessReview",
+            "verbs": ["create"],
         },
         {
-            "name": "selfsubjectrulesreviews", "singularName": "selfsubjectrulesreview", "namespaced": False,
-            "kind": "SelfSubjectRulesReview", "verbs": ["create"],
+            "name": "selfsubjectrulesreviews",
+            "singularName": "selfsubjectrulesreview",
+            "namespaced": False,
+            "kind": "SelfSubjectRulesReview",
+            "verbs": ["create"],
         },
     ],
-}  # fmt: skip
+}
 """Resources that answer without storing anything."""
 
 

@@ -1,9 +1,10 @@
 """What the API server answers when it refuses: one exception that carries a Kubernetes `Status`.
 
-Wordings, reasons and codes are those a client of Kubernetes matches on. Field errors are values; a validator returns
-a list of them and the caller turns it into one `Invalid`.
+Wordings, reasons and codes are those a client of Kubernetes matches on. Field errors are values; a
+validator returns a list of them and the caller turns it into one `Invalid`.
 
-Source: Kubernetes API conventions, "Response Status Kind"; wordings as recorded from kube-apiserver 1.36.
+Source: Kubernetes API conventions, "Response Status Kind"; wordings as recorded from kube-apiserver
+1.36.
 """
 
 import json
@@ -152,7 +153,10 @@ def internal(message: str) -> ApiError:
 
 
 def invalid(kind: str, group: str, name: str, errors: Sequence[FieldError]) -> ApiError:
-    """Return the 422 that lists field errors; repeated ones are worded once and listed each time."""
+    """Return the 422 that lists field errors.
+
+    Repeated ones are worded once and listed each time.
+    """
     shown = list(dict.fromkeys(f"{error.field}: {error.message}" for error in errors))
     listing = shown[0] if len(shown) == 1 else "[" + ", ".join(shown) + "]"
     qualified = f"{kind}.{group}" if group else kind

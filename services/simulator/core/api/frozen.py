@@ -1,8 +1,9 @@
-"""Objects that cannot be changed: dicts and lists that refuse every mutation, so that what is stored stays as stored.
+"""Objects that cannot be changed: dicts and lists that refuse every mutation.
 
-They are real dicts and lists (encoders, comparisons and reads work at full speed), shared freely between storage,
-watches and callers. Whoever wants to change one takes `thaw`. A plain dict would be faster to make and a copy per
-reader safer to hand out; neither holds for lists of 100,000 pods.
+So what is stored stays as stored. They are real dicts and lists (encoders, comparisons and reads
+work at full speed), shared freely between storage, watches and callers. Whoever wants to change one
+takes `thaw`. A plain dict would be faster to make and a copy per reader safer to hand out; neither
+holds for lists of 100,000 pods.
 """
 
 from typing import Any, NoReturn
@@ -17,8 +18,8 @@ class FrozenDict(dict[str, Any]):
 
     __slots__ = ()
 
-    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]  # refusing is the point
-    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]  # as above
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    clear = pop = popitem = setdefault = update = _refuse
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> dict[str, Any]:
         thawed: dict[str, Any] = thaw(self)
@@ -30,8 +31,8 @@ class FrozenList(list[Any]):
 
     __slots__ = ()
 
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]  # refusing is the point
-    append = extend = insert = pop = remove = clear = sort = reverse = _refuse  # type: ignore[assignment]  # as above
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
 
     def __deepcopy__(self, _memo: dict[int, Any]) -> list[Any]:
         thawed: list[Any] = thaw(self)

@@ -1,9 +1,11 @@
-"""Deletion of what nobody holds any more: dependents of deleted owners, and the contents of deleted namespaces.
+"""Deletion of what nobody holds any more: orphaned dependents, emptied namespaces.
 
-Both collectors are steps without a clock: whoever runs the simulator calls `collect_garbage` whenever something may
-have changed. They follow the logs of all buckets, so a step costs what changed since the last one.
+Both collectors are steps without a clock: whoever runs the simulator calls `collect_garbage`
+whenever something may have changed. They follow the logs of all buckets, so a step costs what
+changed since the last one.
 
-Source: Kubernetes documentation, "Garbage Collection", "Owners and Dependents"; KEP-5080 (pods go first).
+Source: Kubernetes documentation, "Garbage Collection", "Owners and Dependents"; KEP-5080 (pods go
+first).
 """
 
 from collections.abc import Iterator
@@ -107,7 +109,8 @@ class GarbageCollector:
     def _judge_dependent(self, address: Address, obj: Object) -> None:
         """Delete an object without a living owner; drop references to dead ones from the others."""
         references = obj["metadata"]["ownerReferences"]
-        living, waiting = [], []
+        living: list[Object] = []
+        waiting: list[Object] = []
         for reference in references:
             owner_address = self._uids.get(reference["uid"])
             owner = self._object(owner_address) if owner_address is not None else None
@@ -127,7 +130,10 @@ class GarbageCollector:
             self._delete(address, obj, policy)
 
     def _delete_blocking(self, address: Address, owner: Object) -> None:
-        """Delete the dependents of an owner that goes in the foreground; release it when none blocks it."""
+        """Delete the dependents of an owner that goes in the foreground.
+
+        Release it when none blocks it.
+        """
         uid = owner["metadata"]["uid"]
         blocked = False
         for dependent_address in sorted(self._dependents.get(uid, ())):
@@ -186,7 +192,8 @@ class GarbageCollector:
     def _empty(self, namespace: str) -> None:
         """Delete what is in a namespace, pods first; release it when nothing is left."""
         for resources in ((self._store.resource("pods"),), self._others()):
-            if any([self._delete_all(resource, namespace) for resource in resources]):
+            left = [self._delete_all(resource, namespace) for resource in resources]
+            if any(left):
                 return
         held = self._store.find("namespaces", namespace)
         if held is not None and "kubernetes" in held["spec"].get("finalizers", ()):

@@ -18,7 +18,10 @@ _STEP = re.compile(
 
 
 def read(obj: Any, path: str) -> list[Any]:
-    """Return the values at a path, in order; empty if there are none or the path is not understood."""
+    """Return the values at a path, in order.
+
+    Empty if there are none or the path is not understood.
+    """
     found = [obj]
     position = 0
     while position < len(path):

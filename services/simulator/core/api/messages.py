@@ -1,4 +1,7 @@
-"""Requests and responses without a transport: what the HTTP edge and the in-memory transport of tests hand over."""
+"""Requests and responses without a transport.
+
+What the HTTP edge and the in-memory transport of tests hand over.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -39,7 +42,7 @@ class Request:
     def flag(self, name: str) -> bool:
         """Tell whether a boolean parameter is set, as Go parses booleans."""
         values = self.query.get(name)
-        return bool(values) and values[0].lower() not in ("", "0", "f", "false")
+        return values is not None and values[0].lower() not in ("", "0", "f", "false")
 
 
 EncodeEvent = Callable[[WatchEvent], bytes]
@@ -54,7 +57,8 @@ class Stream:
         self.watch = watch
         self.timeout_seconds = timeout_seconds
         self.bookmarks = bookmarks
-        """Whether the client wants bookmarks now and then; the transport asks for them by the clock."""
+        """Whether the client wants bookmarks now and then; the transport asks for them by the
+        clock."""
 
         self._encode = encode
 

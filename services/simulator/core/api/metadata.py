@@ -15,6 +15,14 @@ Object = dict[str, Any]
 ANNOTATIONS_LIMIT = 256 * 1024
 _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 IMMUTABLE = "field is immutable"
+_FIXED = (
+    "name",
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
 
 
 def validate(
@@ -41,18 +49,16 @@ def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Fiel
     added = [name for name in new.get("finalizers", ()) if name not in old.get("finalizers", ())]
     if old.get("deletionTimestamp") and added:
         listing = ", ".join(f'"{name}"' for name in added)
-        message = f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{listing}}}"
+        message = (
+            "no new finalizers can be added if the object is being deleted, "
+            f"found new finalizers []string{{{listing}}}"
+        )
         errors.append(not_allowed("metadata.finalizers", message))
-    for field in (
-        "name",
-        "namespace",
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-    ):
-        if new.get(field) != old.get(field):
-            errors.append(wrong(f"metadata.{field}", new.get(field, ""), IMMUTABLE))
+    errors += [
+        wrong(f"metadata.{field}", new.get(field, ""), IMMUTABLE)
+        for field in _FIXED
+        if new.get(field) != old.get(field)
+    ]
     return errors + _validate_maps(new)
 
 
@@ -124,9 +130,11 @@ def _validate_owners(owners: list[Mapping[str, Any]]) -> list[FieldError]:
         version = owner.get("apiVersion", "")
         if not version or version.count("/") > 1:
             errors.append(wrong(f"{at}.apiVersion", version, "version must not be empty"))
-        for field in ("kind", "name", "uid"):
-            if not owner.get(field):
-                errors.append(wrong(f"{at}.{field}", owner.get(field, ""), "must not be empty"))
+        errors += [
+            wrong(f"{at}.{field}", owner.get(field, ""), "must not be empty")
+            for field in ("kind", "name", "uid")
+            if not owner.get(field)
+        ]
         if owner.get("controller"):
             controllers.append(f"{owner.get('kind')}/{owner.get('name')}")
     if len(controllers) > 1:
@@ -135,7 +143,8 @@ def _validate_owners(owners: list[Mapping[str, Any]]) -> list[FieldError]:
             wrong(
                 "metadata.ownerReferences",
                 None,
-                f'Only one reference can have Controller set to true. Found "true" in references for {first} and {second}',
+                "Only one reference can have Controller set to true. "
+                f'Found "true" in references for {first} and {second}',
             )
         )
     return errors

@@ -2,7 +2,8 @@
 
 Each check returns the explanations of what is wrong with a value, none if it is right.
 
-Source: Kubernetes documentation, "Object Names and IDs", "Labels and Selectors"; RFC 1035, RFC 1123.
+Source: Kubernetes documentation, "Object Names and IDs", "Labels and Selectors"; RFC 1035, RFC
+1123.
 """
 
 import re
@@ -19,29 +20,39 @@ _QUALIFIED = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 _VALUE = f"({_QUALIFIED})?"
 
 _LABEL_WORDS = (
-    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
-    f"with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_LABEL}')"
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+    "must start and end "
+    "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation "
+    f"is '{_LABEL}')"
 )
 _LABEL_1035_WORDS = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+    "alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "
+    "validation is "
     f"'{_LABEL_1035}')"
 )
 _SUBDOMAIN_WORDS = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and "
-    f"end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+    "'.', and must start and "
+    "end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    f"'{_SUBDOMAIN}')"
 )
 _QUALIFIED_WORDS = (
-    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character "
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+    "alphanumeric character "
     f"(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_QUALIFIED}')"
 )
 _VALUE_WORDS = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
-    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
+    "'.', and must start and "
+    "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used "
+    "for validation is "
     f"'{_VALUE}')"
 )
 _CONFIG_KEY_WORDS = (
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. "
+    "'key.name',  or 'KEY_NAME',  "
     "or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 )
 
@@ -85,7 +96,8 @@ def qualified_name(name: str) -> tuple[str, ...]:
     prefix, slash, part = name.rpartition("/")
     if prefix.count("/"):
         return (
-            f"a qualified name {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')",
+            f"a qualified name {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' "
+            "(e.g. 'example.com/MyName')",
         )
     wrong: list[str] = []
     if slash and not prefix:
@@ -116,10 +128,10 @@ def config_key(key: str) -> tuple[str, ...]:
         return ("must be no more than 253 bytes",)
     if not re.fullmatch("[-._a-zA-Z0-9]+", key):
         return (_CONFIG_KEY_WORDS,)
-    if key in (".", "..") or key.startswith(".."):
-        return (
-            f"must not {'be' if key in ('.', '..') else 'start with'} '{key[:2] if key != '.' else '.'}'",
-        )
+    if key in (".", ".."):
+        return (f"must not be '{key}'",)
+    if key.startswith(".."):
+        return ("must not start with '..'",)
     return ()
 
 

@@ -1,6 +1,7 @@
 """Which representation a client accepts, and what a body is written in.
 
-Source: Kubernetes documentation, "API Concepts": alternate representations, receiving resources as Tables.
+Source: Kubernetes documentation, "API Concepts": alternate representations, receiving resources as
+Tables.
 """
 
 import json
@@ -26,7 +27,7 @@ class Accepted:
 
     yaml: bool = False
     as_kind: str = ""
-    """`Table`, `PartialObjectMetadata`, `PartialObjectMetadataList`, or empty for the object itself."""
+    """`Table`, `PartialObjectMetadata`, its list, or empty for the object itself."""
 
     as_version: str = "v1"
 
@@ -103,7 +104,8 @@ def decode_body(content_type: str, body: bytes, kind: str) -> Body:
         raise ApiError(
             415,
             "UnsupportedMediaType",
-            f"the body of the request was in an unknown format - accepted media types include: {_MEDIA_TYPES}",
+            "the body of the request was in an unknown format - accepted media types include: "
+            f"{_MEDIA_TYPES}",
         )
     return decode_json(body, kind)
 
@@ -135,7 +137,10 @@ def to_yaml(body: bytes) -> bytes:
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader with Kubernetes' reading of plain words: dates are text, `y` and `n` are booleans."""
+    """The safe loader with Kubernetes' reading of plain words.
+
+    Dates are text, `y` and `n` are booleans.
+    """
 
     def construct_yaml_bool(self, node: yaml.ScalarNode) -> bool:
         """Return a boolean, one-letter forms included."""

@@ -1,4 +1,7 @@
-"""OpenAPI documents, v2 and v3, made from the field table: enough for kubectl's validation, explain and apply."""
+"""OpenAPI documents, v2 and v3, made from the field table.
+
+They are enough for kubectl's validation, explain and apply.
+"""
 
 import hashlib
 from collections.abc import Iterator

@@ -13,7 +13,10 @@ _VALIDATIONS = ("Ignore", "Warn", "Strict")
 
 
 def list_options(request: Request, *, single: str = "") -> ListOptions:
-    """Return the options of a list or watch; `single` narrows it to one object, as old watch paths do."""
+    """Return the options of a list or watch.
+
+    `single` narrows it to one object, as old watch paths do.
+    """
     integer(request, "timeoutSeconds")
     fields = request.parameter("fieldSelector")
     if single:

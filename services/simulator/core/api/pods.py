@@ -1,6 +1,7 @@
 """What schedulers and drains do to pods: bind and evict.
 
-Source: Kubernetes documentation, "API-initiated eviction", "Disruptions"; details as recorded from kube-apiserver 1.36.
+Source: Kubernetes documentation, "API-initiated eviction", "Disruptions"; details as recorded from
+kube-apiserver 1.36.
 """
 
 from typing import Any
@@ -15,7 +16,10 @@ from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store, uid_mismatch
 
 _BLOCKED = "Cannot evict pod as it would violate the pod's disruption budget."
-_SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+_SEVERAL = (
+    "This pod has more than one PodDisruptionBudget, "
+    "which the eviction subresource does not support."
+)
 
 
 def bind(store: Store, name: str, namespace: str, binding: Any, *, dry_run: bool = False) -> None:
@@ -136,11 +140,15 @@ def _unready_may_go(pod: Object, budget: Object) -> bool:
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
     status = budget["status"]
-    return status["currentHealthy"] >= status["desiredHealthy"] and status["desiredHealthy"] > 0
+    healthy, needed = int(status["currentHealthy"]), int(status["desiredHealthy"])
+    return 0 < needed <= healthy
 
 
 def _take_one(store: Store, budget: Version, pod: Version, *, dry_run: bool) -> None:
-    """Lower the budget by one; raises the 429 if nothing is left or the budget is not up to date."""
+    """Lower the budget by one.
+
+    Raises the 429 if nothing is left or the budget is not up to date.
+    """
     name, status = budget.object["metadata"]["name"], budget.object["status"]
     if status.get("observedGeneration", 0) < budget.object["metadata"].get("generation", 0):
         raise _too_many(

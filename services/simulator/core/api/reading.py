@@ -1,6 +1,7 @@
 """Lists and watches: from query options to states, pages and cursors.
 
-Source: Kubernetes documentation, "API Concepts": resourceVersion semantics, chunking, streaming lists.
+Source: Kubernetes documentation, "API Concepts": resourceVersion semantics, chunking, streaming
+lists.
 """
 
 import base64
@@ -204,7 +205,8 @@ def _check_watch(options: ListOptions) -> None:
         if match:
             errors.append(
                 _refused(
-                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
+                    "provided"
                 )
             )
     elif match != "NotOlderThan":

@@ -1,4 +1,7 @@
-"""Answers as bytes: objects, lists, writes, deletions and refusals in the representation a client accepts."""
+"""Answers as bytes: objects, lists, writes, deletions, refusals.
+
+Each in the representation that a client accepts.
+"""
 
 from typing import Any
 
@@ -43,7 +46,10 @@ def written_response(
 
 
 def deleted_response(resource: Resource, deleted: deletion.Deleted) -> Response:
-    """Return the answer to a deletion: the object where it stays or its kind returns it, else a Status."""
+    """Return the answer to a deletion.
+
+    The object where it stays or its kind returns it, else a Status.
+    """
     if not deleted.gone or resource.returns_deleted:
         return Response(body=to_json(deleted.object), warnings=deleted.warnings)
     meta = deleted.object["metadata"]
@@ -52,7 +58,10 @@ def deleted_response(resource: Resource, deleted: deletion.Deleted) -> Response:
 
 
 def encode_page(resource: Resource, page: Page) -> bytes:
-    """Return the JSON of a list, joined from the items' own; items of built-in kinds carry no kind."""
+    """Return the JSON of a list, joined from the items' own.
+
+    Items of built-in kinds carry no kind.
+    """
     metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
     if resource.custom:
         metadata["continue"] = ""

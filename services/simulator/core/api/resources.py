@@ -1,7 +1,7 @@
-"""Which resources there are: one value per (group, version, plural), the built-in ones as one table.
+"""Which resources there are: one value per (group, version, plural).
 
-Handlers, discovery, selectors, tables and storage read it and nothing else knows kinds by name. Custom resources
-become values of the same type when their definition is stored.
+Handlers, discovery, selectors, tables and storage read it and nothing else knows kinds by name.
+Custom resources become values of the same type when their definition is stored.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -63,7 +63,8 @@ class Resource:
     """For custom resources, the OpenAPI schema as it stands in the definition."""
 
     scale: tuple[str, str, str] | None = field(default=None)
-    """Paths of spec replicas, status replicas and label selector (`""` for none) behind the scale subresource."""
+    """Behind the scale subresource: the paths of spec and status replicas, and of the
+    selector (`""` for none)."""
 
     @property
     def group_version(self) -> str:

@@ -23,9 +23,10 @@ class Route:
 
 
 def parse(path: str, catalogue: Catalogue) -> Route | None:
-    """Return the route of a resource path; raises the 404 of an unknown resource in a built-in group.
+    """Return the route of a resource path; raises the 404 of a built-in group.
 
-    None means a path that nothing serves: other documents, and groups that are not built in, whose 404 is plain text.
+    None means a path that nothing serves: other documents, and unknown resources of groups that are
+    not built in, whose 404 is plain text.
     """
     raw = path.removesuffix("/").split("/")[1:]
     steps = [unquote(step) for step in raw]

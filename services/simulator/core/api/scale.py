@@ -43,8 +43,14 @@ def update(
 
 
 def patch(
-    store: Store, resource: Resource, name: str, namespace: str, change: Any, type_: PatchType, options: WriteOptions
-) -> Object:  # fmt: skip
+    store: Store,
+    resource: Resource,
+    name: str,
+    namespace: str,
+    change: Any,
+    type_: PatchType,
+    options: WriteOptions,
+) -> Object:
     """Patch the Scale of an object; raises 400, 404, 409, 422."""
     current = read(store, resource, name, namespace)
     if type_ is PatchType.JSON:

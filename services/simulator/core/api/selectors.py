@@ -144,7 +144,10 @@ def parse_labels(text: str) -> tuple[Requirement, ...]:
 
 
 def selects_labels(selector: Mapping[str, Any] | None) -> LabelMatch:
-    """Return the predicate of a `LabelSelector` object; None and malformed ones select nothing, an empty one all."""
+    """Return the predicate of a `LabelSelector` object.
+
+    None and malformed ones select nothing, an empty one all.
+    """
     if selector is None:
         return lambda labels: False
     names = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "absent"}
@@ -188,8 +191,16 @@ def parse_fields(text: str) -> tuple[FieldTerm, ...]:
 _METADATA = ("metadata.name", "metadata.namespace")
 _SUPPORTED: Mapping[str, tuple[str, ...]] = {
     "pods": (
-        *_METADATA, "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
-        "spec.hostNetwork", "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName",
+        *_METADATA,
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.podIPs",
+        "status.nominatedNodeName",
     ),
     "nodes": ("metadata.name", "spec.unschedulable"),
     "namespaces": ("metadata.name", "status.phase"),
@@ -199,11 +210,20 @@ _SUPPORTED: Mapping[str, tuple[str, ...]] = {
     "jobs.batch": (*_METADATA, "status.successful"),
     "resourceslices.resource.k8s.io": (*_METADATA, "spec.nodeName", "spec.driver"),
     "events": (
-        *_METADATA, "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
-        "reportingComponent", "source", "type",
+        *_METADATA,
+        "involvedObject.kind",
+        "involvedObject.namespace",
+        "involvedObject.name",
+        "involvedObject.uid",
+        "involvedObject.apiVersion",
+        "involvedObject.resourceVersion",
+        "involvedObject.fieldPath",
+        "reason",
+        "reportingComponent",
+        "source",
+        "type",
     ),
-}  # fmt: skip
+}
 
 _FIELDS_OF_EVENTS = {"source": ("source", "component")}
 
@@ -222,7 +242,10 @@ def field_refusal(qualified: str, name: str, *, custom: bool) -> ApiError:
 
 
 def field_value(obj: Mapping[str, Any], name: str) -> str:
-    """Return a selectable field as text, empty where it is absent; booleans are false where absent."""
+    """Return a selectable field as text, empty where it is absent.
+
+    Booleans are false where absent.
+    """
     value: Any = obj
     for step in _FIELDS_OF_EVENTS.get(name, name.split(".")):
         value = value.get(step) if isinstance(value, Mapping) else None

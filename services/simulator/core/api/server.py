@@ -1,6 +1,7 @@
 """The API server: HTTP semantics over the store, without a transport.
 
-`handle` never raises for bad input: whatever a client sends, it answers with the Status that Kubernetes would send.
+`handle` never raises for bad input: whatever a client sends, it answers with the Status that
+Kubernetes would send.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +19,6 @@ from services.simulator.core.api import (
     subresources,
     tables,
 )
-from services.simulator.core.api.plugins.admission import NO_PLUGINS
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.messages import (
     Request,
@@ -35,10 +35,15 @@ from services.simulator.core.api.options import (
     timeout_seconds,
     write_options,
 )
+from services.simulator.core.api.plugins.admission import NO_PLUGINS
 from services.simulator.core.api.reading import Page
 from services.simulator.core.api.rendering import (
-    deleted_response, encode_page, failure, rendered, written_response,
-)  # fmt: skip
+    deleted_response,
+    encode_page,
+    failure,
+    rendered,
+    written_response,
+)
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.routing import Route
 from services.simulator.core.api.storage import Version

@@ -1,8 +1,8 @@
-"""The objects and their history: one counter of revisions, one bucket per resource, a bounded log of changes each.
+"""The objects and their history: one counter of revisions, buckets, logs of changes.
 
-It is apart from the store because it knows nothing of admission. Laws: every write gets the next revision; what is
-stored is frozen; a bucket's log holds every change after its `horizon`, in order; lists are in the order of etcd's
-keys (`namespace/name` as bytes).
+It is apart from the store because it knows nothing of admission. Laws: every write gets the next
+revision; what is stored is frozen; a bucket's log holds every change after its `horizon`, in order;
+lists are in the order of etcd's keys (`namespace/name` as bytes).
 """
 
 from bisect import bisect_left, insort
@@ -52,7 +52,10 @@ class Change(StrEnum):
 
 
 class Event:
-    """One entry of a bucket's log; `previous` is the state before, `version` the state after (or the last one)."""
+    """One entry of a bucket's log.
+
+    `previous` is the state before, `version` the state after (or the last one).
+    """
 
     __slots__ = ("change", "departed", "previous", "version")
 
@@ -68,7 +71,10 @@ class Event:
         return self.version.revision
 
     def last_match(self) -> Version:
-        """Return the previous state at this event's revision: what a watch is told that no longer selects it."""
+        """Return the previous state at this event's revision.
+
+        What a watch is told that no longer selects it.
+        """
         if self.departed is None:
             assert self.previous is not None
             self.departed = at_revision(self.previous, self.version.revision)
@@ -164,7 +170,10 @@ class Storage:
         return [states[key] for key in sorted(states) if key.startswith(prefix)]
 
     def write(self, bucket: str, key: str, obj: Object) -> Version:
-        """Store a new state of an object and return it; `obj` and its metadata must be the caller's own."""
+        """Store a new state of an object and return it.
+
+        `obj` and its metadata must be the caller's own.
+        """
         found = self.bucket(bucket)
         self.revision += 1
         obj["metadata"]["resourceVersion"] = str(self.revision)

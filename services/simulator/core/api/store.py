@@ -1,8 +1,7 @@
-"""The direct API over dicts: every read and write of objects, with defaults, validation and admission.
+"""Every read and write of objects, with defaults, validation and admission.
 
-Controllers, kubelets, the scheduler and tests call it; `ApiServer.handle` puts HTTP on top of the same functions. Laws:
-what it returns is frozen and shared; an update that changes nothing keeps its resourceVersion and tells no watch; a
-refusal leaves no trace.
+`DirectApi` and HTTP both sit on it. Laws: what it returns is frozen and shared; an update that
+changes nothing keeps its resourceVersion and tells no watch; a refusal leaves no trace.
 """
 
 import dataclasses
@@ -43,7 +42,8 @@ FIRST_PRIORITIES = (
     (
         "system-cluster-critical",
         2000000000,
-        "Used for system critical pods that must run in the cluster, but can be moved to another node "
+        "Used for system critical pods that must run in the cluster, but can be moved to another "
+        "node "
         "if necessary.",
     ),
 )
@@ -82,7 +82,10 @@ class Store:
     # Reading
 
     def resource(self, name: str | Resource) -> Resource:
-        """Return the resource called `pods`, `deployments.apps`, `nodeclaims.karpenter.sh`; raises the 404."""
+        """Return the resource called `pods`, `deployments.apps`, `nodeclaims.karpenter.sh`.
+
+        Raises the 404.
+        """
         if isinstance(name, Resource):
             return name
         found = self.resources.named(name)
@@ -118,7 +121,10 @@ class Store:
         namespace: str | None = None,
         options: ListOptions | None = None,
     ) -> Watch:
-        """Return a watch; without a resourceVersion it begins with the present state as ADDED events."""
+        """Return a watch.
+
+        Without a resourceVersion it begins with the present state as ADDED events.
+        """
         kind = self.resource(resource)
         return reading.open_watch(
             self.storage, kind, prefix_of(kind, namespace), options or ListOptions()
@@ -196,7 +202,10 @@ class Store:
         subresource: str = "",
         options: WriteOptions = DEFAULTS,
     ) -> Written:
-        """Replace an object or its status; name and namespace default to those in `obj`; raises 400, 404, 409, 422."""
+        """Replace an object or its status.
+
+        Name and namespace default to those in `obj`; raises 400, 404, 409, 422.
+        """
         kind = self.resource(resource)
         decoded = self.decode(kind, obj, options)
         meta = decoded.object["metadata"]
@@ -308,7 +317,10 @@ class Store:
     # Storing: the only places where objects change
 
     def write(self, resource: Resource, key: str, obj: Object) -> Version:
-        """Store a state as it is and return it in the resource's version; `obj` must be the caller's own."""
+        """Store a state as it is and return it in the resource's version.
+
+        `obj` must be the caller's own.
+        """
         version = self.storage.write(resource.bucket, key, stored_form(resource, obj))
         if resource.bucket == definitions.BUCKET:
             self._follow_definition(key)
@@ -428,7 +440,8 @@ class Store:
             return
         if not revision.isdecimal():
             raise errors.internal(
-                f'Invalid value: "{revision}": strconv.ParseUint: parsing "{revision}": invalid syntax'
+                f'Invalid value: "{revision}": strconv.ParseUint: parsing "{revision}": '
+                "invalid syntax"
             )
         if revision != current["resourceVersion"]:
             raise errors.conflict(resource, current["name"])
@@ -480,7 +493,8 @@ def check_identity(resource: Resource, meta: Object, name: str, namespace: str) 
     own = meta.get("name", "")
     if not own:
         raise errors.bad_request(
-            f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
+            f"the name of the object ({name} based on URL) was undeterminable: name must be "
+            "provided"
         )
     if own != name:
         raise errors.bad_request(
@@ -501,8 +515,10 @@ def uid_mismatch(resource: Resource, old: Version, wanted: str) -> errors.ApiErr
         folder = f"{resource.group}/{folder}"
     current = old.object["metadata"]["uid"]
     why = (
-        f"StorageError: invalid object, Code: 4, Key: /registry/{folder}/{old.key}, ResourceVersion: 0, "
-        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object meta: {current}"
+        f"StorageError: invalid object, Code: 4, Key: /registry/{folder}/{old.key}, "
+        "ResourceVersion: 0, "
+        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object "
+        f"meta: {current}"
     )
     return errors.conflict(resource, old.object["metadata"]["name"], why)
 

@@ -1,7 +1,8 @@
-"""Watches without an event loop: a cursor into a bucket's log, read by `poll`, with a callback that wakes the reader.
+"""Watches without an event loop: a cursor into a bucket's log, read by `poll`.
 
-A slow reader costs nothing but its position; when the log has moved past it, it is told 410 like any other late
-watch. Laws: events come in order of writing; after an ERROR nothing follows.
+A callback wakes the reader. A slow reader costs nothing but its position; when the log has moved
+past it, it is told 410 like any other late watch. Laws: events come in order of writing; after an
+ERROR nothing follows.
 """
 
 from collections.abc import Callable
@@ -18,7 +19,10 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """What a watcher is told; `version` is None for bookmarks and errors, whose `object` is made for them."""
+    """What a watcher is told.
+
+    `version` is None for bookmarks and errors, whose `object` is made for them.
+    """
 
     type: str
     object: Object
@@ -42,7 +46,10 @@ class WatchStart:
 
 
 class Watch:
-    """One open watch. `wake` is called (synchronously, from the writer) whenever `poll` may have news."""
+    """One open watch.
+
+    `wake` is called (synchronously, from the writer) whenever `poll` may have news.
+    """
 
     def __init__(
         self, bucket: Bucket, start: WatchStart, selects: Selects | None, revision: int

@@ -1,7 +1,7 @@
-"""From what a client sends to a decoded object: strictness, warnings, and what subresources may change.
+"""From what a client sends to a decoded object, strictly or with warnings.
 
-Shared by create, update and patch; built-in types go through the codec, custom ones keep their body for their schema
-and only have their metadata decoded.
+Shared by create, update and patch; built-in types go through the codec, custom ones keep their body
+for their schema and only have their metadata decoded.
 """
 
 import json

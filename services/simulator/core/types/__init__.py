@@ -1,0 +1,1 @@
+"""The built-in types: their field table, their canonical form, their quantities."""

@@ -1,17 +1,19 @@
-"""Decode JSON values into the canonical form of a built-in type, as Kubernetes' typed decoder and encoder do together.
+"""Decode JSON values into the canonical form of a built-in type.
 
-Canonical: unknown fields and nulls dropped, empty optional values left out, required ones present with their zero
-value, quantities and times in their one spelling. The result shares no container with the input.
+It does what Kubernetes' typed decoder and encoder do together. Canonical: unknown fields and nulls
+dropped, empty optional values left out, required ones present with their zero value, quantities and
+times in their one spelling. The result shares no container with the input.
 
-Decoders are closures compiled once per type. They raise `Mismatch` on a wrong type (the path is put together while
-it unwinds) and only count unknown fields; `unknown_fields` finds their paths in a second, slower walk.
+Decoders are closures compiled once per type. They raise `Mismatch` on a wrong type (the path is put
+together while it unwinds) and only count unknown fields; `unknown_fields` finds their paths in a
+second, slower walk.
 """
 
 import base64
 import binascii
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -55,15 +57,15 @@ class Mismatch(ValueError):
         if not self.path:
             return f"json: cannot unmarshal {self.found} into Go value of type {self.wanted}"
         where = f"{self.struct}.{'.'.join(self.path)}"
-        return f"json: cannot unmarshal {self.found} into Go struct field {where} of type {self.wanted}"
+        into = f"Go struct field {where} of type {self.wanted}"
+        return f"json: cannot unmarshal {self.found} into {into}"
 
 
 @dataclass(slots=True, frozen=True)
 class _Slot:
     decode: Decoder
     omit: bool
-    omitzero: bool
-    name: str = field(default="")
+    """Whether an empty value is left out."""
 
 
 def decode(type_: str, value: Any, decoding: Decoding) -> Any:
@@ -73,13 +75,16 @@ def decode(type_: str, value: Any, decoding: Decoding) -> Any:
 
 @lru_cache(maxsize=1024)
 def zero(type_: str) -> Any:
-    """Return the zero value of a type as it is encoded; containers in it are shared, copy before changing."""
+    """Return the zero value of a type as it is encoded.
+
+    Containers in it are shared, copy before changing.
+    """
     if type_.startswith(("*", "[]", "map:")) or type_ in ("any", "time", "microtime", "bytes"):
         return None
     struct = table.struct_of(type_)
     if struct is None:
         return {"bool": False, "string": "", "quantity": "0", "duration": "0s"}.get(type_, 0)
-    return {name: value for name, value in _zeros(struct)}
+    return dict(_zeros(struct))
 
 
 @lru_cache(maxsize=1024)
@@ -139,31 +144,20 @@ def _struct_decoder(type_: str) -> Decoder:
     label = type_.rpartition(".")[2]
     wanted = go_name(type_)
 
-    def fill() -> None:
-        # On the first call, not at compile time: types refer to themselves and to each other.
-        struct = table.structs()[type_]
-        for name, entry in struct.items():
-            optional = entry.omitempty and not entry.type.startswith("*")
-            is_struct = table.struct_of(entry.type) is not None
-            slots[name] = _Slot(decoder(entry.type), optional and not is_struct, entry.omitzero)
-        required.extend(_zeros(struct))
-
     def run(value: Any, decoding: Decoding) -> Any:
         if not isinstance(value, dict):
             raise Mismatch("", found=_json_kind(value), wanted=wanted)
         if not slots:
-            fill()
+            # On the first call, not at compile time: types refer to themselves and to each other.
+            _fill(type_, slots, required)
         out: dict[str, Any] = {}
         for name, item in value.items():
             slot = slots.get(name)
             if slot is None:
                 decoding.unknown += 1
             elif item is not None:
-                try:
-                    decoded = slot.decode(item, decoding)
-                except Mismatch as mismatch:
-                    raise mismatch.under(name, label) from None
-                if decoded or not (slot.omit or slot.omitzero):
+                decoded = _member(slot, name, item, decoding, label)
+                if decoded or not slot.omit:
                     out[name] = decoded
         for name, absent in required:
             if name not in out:
@@ -171,6 +165,22 @@ def _struct_decoder(type_: str) -> Decoder:
         return out
 
     return run
+
+
+def _member(slot: _Slot, name: str, item: Any, decoding: Decoding, label: str) -> Any:
+    try:
+        return slot.decode(item, decoding)
+    except Mismatch as mismatch:
+        raise mismatch.under(name, label) from None
+
+
+def _fill(type_: str, slots: dict[str, _Slot], required: list[tuple[str, Any]]) -> None:
+    struct = table.structs()[type_]
+    for name, entry in struct.items():
+        optional = entry.omitempty and not entry.type.startswith("*")
+        is_struct = table.struct_of(entry.type) is not None
+        slots[name] = _Slot(decoder(entry.type), (optional and not is_struct) or entry.omitzero)
+    required.extend(_zeros(struct))
 
 
 def copy(value: Any) -> Any:
@@ -277,7 +287,7 @@ def _decode_quantity(value: Any, _decoding: Decoding) -> str:
     text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
     if not isinstance(text, str):
         raise Mismatch(
-            f"unable to parse quantity's suffix" if isinstance(value, bool) else _NO_QUANTITY
+            "unable to parse quantity's suffix" if isinstance(value, bool) else _NO_QUANTITY
         )
     try:
         return quantity.canonical(text.strip())

@@ -1,9 +1,11 @@
 """Kubernetes quantities as text: parsing and the one canonical spelling.
 
-It is apart because the API server neither computes with quantities nor stores numbers: it keeps the text a client
-sent, brought to canonical form (`1.5Gi` → `1536Mi`, `0.1` → `100m`). Values are exact (`Decimal` with enough digits).
+It is apart because the API server neither computes with quantities nor stores numbers: it keeps the
+text a client sent, brought to canonical form (`1.5Gi` → `1536Mi`, `0.1` → `100m`). Values are exact
+(`Decimal` with enough digits).
 
-Source: Kubernetes API conventions, "Quantity"; smallest unit is a nano (finer values are rounded up).
+Source: Kubernetes API conventions, "Quantity"; smallest unit is a nano (finer values are rounded
+up).
 """
 
 import re
@@ -79,7 +81,7 @@ def _binary_text(number: int) -> str:
 
 
 def _reduce(number: Decimal) -> tuple[int, int]:
-    """Return mantissa and exponent, the exponent being the greatest multiple of three that keeps an integer."""
+    """Return mantissa and exponent: the greatest multiple of three that keeps an integer."""
     sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     mantissa = int("".join(map(str, digits)))

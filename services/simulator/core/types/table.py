@@ -1,7 +1,8 @@
-"""The field table of Kubernetes' built-in types: which fields a struct has, of what type, merged how.
+"""The field table of Kubernetes' built-in types: fields, types, how they merge.
 
-The table itself is `builtin.json` (made by `services/simulator/typegen.py`); here its entries become values, so that
-decoding, strategic merge patches, server-side apply and OpenAPI read the same facts. Law: read once, never changed.
+The table itself is `builtin.json` (made by `services/simulator/typegen.py`); here its entries
+become values, so that decoding, strategic merge patches, server-side apply and OpenAPI read the
+same facts. Law: read once, never changed.
 """
 
 import json
@@ -29,7 +30,8 @@ class Field:
     """Whether a struct of zero values is left out."""
 
     merge_key: str | None
-    """For strategic merge: the key of list items, `""` for a set of primitives, None for a list that is replaced."""
+    """For strategic merge: the key of list items, `""` for a set of primitives, None for a list
+    that is replaced."""
 
     retain_keys: bool
     list_type: str

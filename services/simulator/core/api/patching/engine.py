@@ -59,7 +59,8 @@ def apply_patch(resource: Resource, current: Object, change: Any, type_: PatchTy
     if resource.custom:
         raise unsupported_media_type(
             "the body of the request was in an unknown format - accepted media types include: "
-            "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+            "application/json-patch+json, application/merge-patch+json, "
+            "application/apply-patch+yaml"
         )
     try:
         return strategic.apply(current, change, resource.type)
@@ -91,7 +92,8 @@ def _replace(
     for field in ("name", "namespace"):
         if meta.get(field, current.get(field)) != current.get(field):
             raise errors.bad_request(
-                f"the {field} of the object ({meta[field]}) does not match the {field} on the URL ({current[field]})"
+                f"the {field} of the object ({meta[field]}) does not match the {field} on the "
+                f"URL ({current[field]})"
             )
     revision = meta.get("resourceVersion", current["resourceVersion"])
     if revision != current["resourceVersion"]:

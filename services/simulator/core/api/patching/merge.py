@@ -1,10 +1,16 @@
-"""JSON merge patch (RFC 7386). The input is never changed; the result shares what the patch does not touch."""
+"""JSON merge patch (RFC 7386). The input is never changed.
+
+The result shares what the patch does not touch.
+"""
 
 from typing import Any
 
 
 def apply(target: Any, patch: Any) -> Any:
-    """Return `target` with `patch` merged in: objects recursively, null removes, everything else replaces."""
+    """Return `target` with `patch` merged in.
+
+    Objects recursively, null removes, everything else replaces.
+    """
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}

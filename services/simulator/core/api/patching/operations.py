@@ -1,5 +1,7 @@
-"""JSON patch (RFC 6902), with the two liberties that Kubernetes' library takes: `replace` of a missing member adds it,
-and negative list indexes are refused. A library would do but for those and for the sharing of untouched parts.
+"""JSON patch (RFC 6902), with the liberties that Kubernetes' library takes.
+
+`replace` of a missing member adds it, and negative list indexes are refused. A library would do but
+for those and for the sharing of untouched parts.
 """
 
 from typing import Any
@@ -56,16 +58,16 @@ def _value(operation: dict[str, Any]) -> Any:
 
 
 def _same(found: Any, wanted: Any) -> bool:
-    return (
-        type(found) is type(wanted)
-        and bool(found == wanted)
-        or found == wanted
-        and not isinstance(found, bool)
+    return (type(found) is type(wanted) and bool(found == wanted)) or (
+        found == wanted and not isinstance(found, bool)
     )
 
 
 def _find(target: Any, steps: list[str], wanted: Any) -> Any:
-    """Return the value at a path; a missing last member counts as null if null is what is tested for."""
+    """Return the value at a path.
+
+    A missing last member counts as null if null is what is tested for.
+    """
     try:
         return _get(target, steps)
     except Failed:

@@ -1,9 +1,11 @@
 """Strategic merge patch: like a merge patch, but lists with a merge key are merged item by item.
 
-Which lists those are, and by which key, is in the field table of the built-in types. Understood: `$patch` (replace,
-delete, merge) in objects and items, `$retainKeys`, `$deleteFromPrimitiveList/…`, `$setElementOrder/…`.
+Which lists those are, and by which key, is in the field table of the built-in types. Understood:
+`$patch` (replace, delete, merge) in objects and items, `$retainKeys`, `$deleteFromPrimitiveList/…`,
+`$setElementOrder/…`.
 
-Source: Kubernetes documentation, "Update API Objects in Place Using kubectl patch"; KEP-511 (element order).
+Source: Kubernetes documentation, "Update API Objects in Place Using kubectl patch"; KEP-511
+(element order).
 """
 
 from collections.abc import Callable
@@ -17,7 +19,10 @@ _DIRECTIVES = ("$patch", "$retainKeys")
 
 
 class Failed(ValueError):
-    """A patch that has no meaning for this type; `code` is the HTTP status that Kubernetes answers."""
+    """A patch that has no meaning for this type.
+
+    `code` is the HTTP status that Kubernetes answers.
+    """
 
     def __init__(self, message: str, code: int = 500) -> None:
         super().__init__(message)
@@ -25,7 +30,10 @@ class Failed(ValueError):
 
 
 def apply(target: Any, patch: Any, type_: str) -> Any:
-    """Return `target`, an object of a built-in type, with `patch` merged in; the input is not changed."""
+    """Return `target`, an object of a built-in type, with `patch` merged in.
+
+    The input is not changed.
+    """
     if not isinstance(patch, dict):
         raise Failed("unable to parse patch", 400)
     return _merge_object(target or {}, patch, type_)
@@ -34,7 +42,10 @@ def apply(target: Any, patch: Any, type_: str) -> Any:
 def _merge_object(target: dict[str, Any], patch: dict[str, Any], type_: str) -> dict[str, Any]:
     directive = patch.get("$patch")
     if directive == "replace":
-        return _clean({name: value for name, value in patch.items() if name != "$patch"})
+        cleaned: dict[str, Any] = _clean(
+            {name: value for name, value in patch.items() if name != "$patch"}
+        )
+        return cleaned
     if directive == "delete":
         return {}
     if directive not in (None, "merge"):
@@ -139,7 +150,10 @@ def _identity(item: Any, key: str) -> Any:
 def _ordered(
     merged: list[Any], original: list[Any], wanted: list[Any], identify: Callable[[Any], Any]
 ) -> list[Any]:
-    """Put the items a patch names in its order, the others where they stood relative to those; new ones go first."""
+    """Put the items a patch names in its order, the others where they stood relative to those.
+
+    New ones go first.
+    """
     ranks = {repr(identity): rank for rank, identity in enumerate(wanted)}
     named = sorted(
         (item for item in merged if repr(identify(item)) in ranks),

@@ -1,0 +1,1 @@
+"""Admission plug-ins, one idea each, and the table that orders them."""

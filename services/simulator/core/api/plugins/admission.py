@@ -1,9 +1,10 @@
 """Admission plug-ins: what changes or refuses new objects between decoding and storing.
 
-Each is named as Kubernetes names it; a server runs those it is given, in the order of the table. `NamespaceLifecycle`
-is not here: it is always on and part of the store.
+Each is named as Kubernetes names it; a server runs those it is given, in the order of the table.
+`NamespaceLifecycle` is not here: it is always on and part of the store.
 
-Source: Kubernetes documentation, "Admission Control in Kubernetes"; details as recorded from kube-apiserver 1.36.
+Source: Kubernetes documentation, "Admission Control in Kubernetes"; details as recorded from
+kube-apiserver 1.36.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,7 +59,7 @@ def tolerate_for_a_while(_reader: Reader, resource: Resource, pod: Object) -> No
 
 
 def _tolerates(toleration: Object, key: str) -> bool:
-    return (
+    return bool(
         toleration.get("key", key) == key and toleration.get("effect", "NoExecute") == "NoExecute"
     )
 
@@ -104,7 +105,10 @@ def admit(plugins: frozenset[str], reader: Reader, resource: Resource, obj: Obje
 def charge(
     plugins: frozenset[str], reader: Reader, resource: Resource, obj: Object
 ) -> list[Object]:
-    """Return the quotas as they stand with a new object in them; raises the 403 of an exceeded one."""
+    """Return the quotas as they stand with a new object in them.
+
+    Raises the 403 of an exceeded one.
+    """
     return quotas.charge(reader, resource, obj) if RESOURCE_QUOTA in plugins else []
 
 

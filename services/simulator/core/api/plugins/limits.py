@@ -15,7 +15,10 @@ Object = dict[str, Any]
 
 
 def limit_ranger(reader: Any, resource: Resource, pod: Object) -> None:
-    """Fill in default requests and limits from the namespace's limit ranges; refuse what is out of bounds."""
+    """Fill in default requests and limits from the namespace's limit ranges.
+
+    Refuse what is out of bounds.
+    """
     if resource.qualified != "pods":
         return
     for limit_range in reader.list("limitranges", pod["metadata"].get("namespace")):

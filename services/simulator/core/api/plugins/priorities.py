@@ -38,7 +38,8 @@ def _resolve(reader: Any, resource: Resource, pod: Object) -> None:
         raise refused(
             resource,
             pod,
-            f"the integer value of priority ({spec['priority']}) must not be provided in pod spec; priority admission "
+            f"the integer value of priority ({spec['priority']}) must not be provided in pod "
+            "spec; priority admission "
             f"controller computed {value} from the given PriorityClass name",
         )
     spec["priority"] = value

@@ -1,6 +1,7 @@
 """The ResourceQuota plug-in: what a new object adds to its namespace's quotas, and whether it may.
 
-Source: Kubernetes documentation, "Resource Quotas". Scopes are not looked at: a quota with scopes counts everything.
+Source: Kubernetes documentation, "Resource Quotas". Scopes are not looked at: a quota with scopes
+counts everything.
 """
 
 from collections.abc import Iterator
@@ -96,7 +97,10 @@ def _charged(resource: Resource, obj: Object, quota: Object, added: dict[str, De
             ",".join(f"{entry[0]}={entry[column]}" for entry in exceeded) for column in (1, 2, 3)
         )
         quota_name = quota["metadata"]["name"]
-        why = f"exceeded quota: {quota_name}, requested: {requested}, used: {spent}, limited: {limited}"
+        why = (
+            f"exceeded quota: {quota_name}, requested: {requested}, "
+            f"used: {spent}, limited: {limited}"
+        )
         raise refused(resource, obj, why)
     return changed
 

@@ -1,7 +1,8 @@
 """The PodSecurity plug-in, as far as the baseline and restricted levels are commonly met.
 
-Source: Kubernetes documentation, "Pod Security Standards". Checked: host namespaces, privileged containers, host ports
-and paths; and for the restricted level privilege escalation, capabilities, non-root users and seccomp profiles.
+Source: Kubernetes documentation, "Pod Security Standards". Checked: host namespaces, privileged
+containers, host ports and paths; and for the restricted level privilege escalation, capabilities,
+non-root users and seccomp profiles.
 """
 
 from collections.abc import Iterator, Mapping
@@ -76,16 +77,23 @@ def _restricted(spec: Object) -> Iterator[str]:
         spec, lambda context: "ALL" not in (context.get("capabilities") or {}).get("drop", ())
     )
     if capable:
-        yield f'unrestricted capabilities ({_containers(capable)} must set securityContext.capabilities.drop=["ALL"])'
+        yield (
+            f"unrestricted capabilities ({_containers(capable)} must set "
+            'securityContext.capabilities.drop=["ALL"])'
+        )
     rooted = _named(
         spec, lambda context: not context.get("runAsNonRoot", whole.get("runAsNonRoot"))
     )
     if rooted:
-        yield f"runAsNonRoot != true (pod or {_containers(rooted)} must set securityContext.runAsNonRoot=true)"
+        yield (
+            f"runAsNonRoot != true (pod or {_containers(rooted)} must set "
+            "securityContext.runAsNonRoot=true)"
+        )
     unconfined = _named(spec, lambda context: not _has_profile(context) and not _has_profile(whole))
     if unconfined:
         yield (
-            f"seccompProfile (pod or {_containers(unconfined)} must set securityContext.seccompProfile.type to "
+            f"seccompProfile (pod or {_containers(unconfined)} must set "
+            "securityContext.seccompProfile.type to "
             '"RuntimeDefault" or "Localhost")'
         )
 

@@ -1,0 +1,1 @@
+"""What differs between kinds when they are written: defaults, validation, what may change."""

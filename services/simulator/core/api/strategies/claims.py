@@ -1,6 +1,7 @@
 """Validation of persistent volume claims, and what may change in one.
 
-Source: Kubernetes API reference, PersistentVolumeClaimSpec; wordings as recorded from kube-apiserver 1.36.
+Source: Kubernetes API reference, PersistentVolumeClaimSpec; wordings as recorded from
+kube-apiserver 1.36.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,10 @@ from services.simulator.core.types import quantity
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
 _MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-_FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_FIXED = (
+    "spec is immutable after creation except resources.requests and volumeAttributesClassName "
+    "for bound claims"
+)
 
 
 def validate(claim: Object) -> list[FieldError]:
@@ -47,7 +51,10 @@ def validate(claim: Object) -> list[FieldError]:
 
 
 def validate_update(new: Object, old: Stored) -> list[FieldError]:
-    """Return which forbidden changes an update makes: a bound claim may grow, a volume is named once."""
+    """Return which forbidden changes an update makes.
+
+    A bound claim may grow, a volume is named once.
+    """
     allowed = dict(old["spec"])
     for name in ("volumeName", "storageClassName"):
         if not allowed.get(name) and name in new["spec"]:

@@ -1,6 +1,7 @@
 """Validation of containers: names, images, ports, environment, mounts, resources.
 
-Source: Kubernetes API reference, Container; order and wordings as recorded from kube-apiserver 1.36.
+Source: Kubernetes API reference, Container; order and wordings as recorded from kube-apiserver
+1.36.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,10 @@ def _start_at_one(obj: Object, _now: str) -> None:
 
 
 def _count_changes(new: Object, old: Stored) -> None:
-    """Count every change outside the metadata; a status that is a subresource is the same on both sides."""
+    """Count every change outside the metadata.
+
+    A status that is a subresource is the same on both sides.
+    """
     own = [name for name in {*new, *old} if name not in _ENVELOPE]
     if any(new.get(name) != old.get(name) for name in own):
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1

@@ -34,7 +34,10 @@ def validate(node: Object) -> list[FieldError]:
 
 
 def validate_update(node: Object, old: Stored) -> list[FieldError]:
-    """Return which forbidden changes an update makes; taints are looked at a second time, as Kubernetes does."""
+    """Return which forbidden changes an update makes.
+
+    Taints are looked at a second time, as Kubernetes does.
+    """
     found = list(_validate_taints(node["spec"].get("taints") or ()))
     before, after = old["spec"].get("providerID"), node["spec"].get("providerID")
     if before and after != before:

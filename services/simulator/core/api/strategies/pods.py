@@ -49,7 +49,10 @@ def prepare_status(pod: Object, old: Stored) -> None:
 
 
 def qos_class(spec: Mapping[str, Any]) -> str:
-    """Return the quality-of-service class: the whole pod's resources if set, else its containers'."""
+    """Return the quality-of-service class.
+
+    The whole pod's resources if set, else its containers'.
+    """
     if spec.get("resources"):
         parts = [spec["resources"]]
     else:

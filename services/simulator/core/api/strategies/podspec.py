@@ -1,6 +1,7 @@
 """Defaults of pod specs, alone and in templates.
 
-Source: Kubernetes API reference, PodSpec and Container; defaulting as recorded from kube-apiserver 1.36.
+Source: Kubernetes API reference, PodSpec and Container; defaulting as recorded from kube-apiserver
+1.36.
 """
 
 from collections.abc import Iterator, Mapping

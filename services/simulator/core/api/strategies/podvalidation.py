@@ -26,7 +26,8 @@ from services.simulator.core.types import table
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _CHANGEABLE = (
-    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,"
+    "pod updates may not change fields other than "
+    "`spec.containers[*].image`,`spec.initContainers[*].image`,"
     "`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),"
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
 )
@@ -158,7 +159,8 @@ def warnings(pod: Mapping[str, Any]) -> list[str]:
         found += _hidden_variables(container, f"spec.containers[{index}]")
     if "." in pod["metadata"].get("name", ""):
         found.append(
-            "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; "
+            "metadata.name: this is used in the Pod's hostname, which can result in surprising "
+            "behavior; "
             "a DNS label is recommended: [must not contain dots]"
         )
     return found
@@ -178,5 +180,8 @@ def _hidden_variables(container: Mapping[str, Any], at: str) -> Iterator[str]:
     for index, variable in enumerate(container.get("env", ())):
         name = variable.get("name", "")
         if name in seen:
-            yield f'{at}.env[{index}]: hides previous definition of "{name}", which may be dropped when using apply'
+            yield (
+                f'{at}.env[{index}]: hides previous definition of "{name}", '
+                "which may be dropped when using apply"
+            )
         seen.add(name)

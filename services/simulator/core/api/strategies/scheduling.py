@@ -1,6 +1,7 @@
-"""Validation of what steers scheduling: selectors, affinity, tolerations, spread constraints, gates.
+"""Validation of what steers scheduling: selectors, affinity, tolerations, spread, gates.
 
-Source: Kubernetes API reference, PodSpec "Scheduling"; order and wordings as recorded from kube-apiserver 1.36.
+Source: Kubernetes API reference, PodSpec "Scheduling"; order and wordings as recorded from
+kube-apiserver 1.36.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -191,7 +192,8 @@ def _validate_min_domains(constraint: Spec, at: str) -> Iterator[FieldError]:
         yield wrong(
             f"{at}.minDomains",
             least,
-            f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {constraint.get('whenUnsatisfiable')}",
+            "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "
+            f"{constraint.get('whenUnsatisfiable')}",
         )
 
 
@@ -206,7 +208,10 @@ def _validate_toleration(toleration: Spec, at: str) -> Iterator[FieldError]:
     if key:
         yield from (wrong(f"{at}.key", key, why) for why in names.qualified_name(key))
     if not key and operator != "Exists":
-        why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        why = (
+            "operator must be Exists when `key` is empty, "
+            'which means "match all values and all keys"'
+        )
         yield wrong(f"{at}.operator", operator, why)
     if "tolerationSeconds" in toleration and effect != "NoExecute":
         yield wrong(

@@ -1,4 +1,6 @@
-"""Whether the schema in a definition is structural: every value has a type, every list its items, every default fits.
+"""Whether the schema in a definition is structural.
+
+Every value has a type, every list its items, every default fits.
 
 Source: Kubernetes documentation, "Specifying a structural schema"; KEP-1623 (defaulting).
 """

@@ -1,8 +1,8 @@
-"""What differs between kinds when they are written: defaults, what the server sets itself, validation.
+"""What differs between kinds when they are written: defaults, preparation, validation.
 
-A `Strategy` is a bundle of functions; a kind without one gets the plain bundle. The store calls them in this order:
-default → prepare → validate. They may change the object they are given (it belongs to the request) but never the old
-one.
+A `Strategy` is a bundle of functions; a kind without one gets the plain bundle. The store calls
+them in this order: default → prepare → validate. They may change the object they are given (it
+belongs to the request) but never the old one.
 """
 
 from collections.abc import Callable, Mapping

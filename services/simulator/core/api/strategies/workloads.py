@@ -118,7 +118,7 @@ def update_daemon_set(new: Object, old: Stored) -> None:
 
 
 def prepare_job(obj: Object, _now: str) -> None:
-    """Give a Job the selector and labels by which it finds its own pods, unless it brings its own."""
+    """Give a Job the selector and labels of its pods, unless it brings its own."""
     obj["metadata"]["generation"] = 1
     spec = obj["spec"]
     template = spec["template"]["metadata"]
@@ -133,7 +133,7 @@ def prepare_job(obj: Object, _now: str) -> None:
 
 
 def inherit_labels(obj: Object) -> None:
-    """Let an object without labels take those of its template, as Jobs and ReplicationControllers do."""
+    """Let an object without labels take those of its template."""
     labels = obj["spec"]["template"]["metadata"].get("labels")
     if labels and not obj["metadata"].get("labels"):
         obj["metadata"]["labels"] = dict(labels)

@@ -24,7 +24,8 @@ Object = dict[str, Any]
 Stored = Mapping[str, Any]
 _PERCENT = re.compile(r"[0-9]+%\Z")
 _PERCENT_WORDS = (
-    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for "
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or "
+    "'93%', regex used for "
     "validation is '[0-9]+%')"
 )
 
