@@ -7,6 +7,7 @@ begins anew: no state has to be repaired.
 """
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -65,6 +66,7 @@ class SnapshotPusher:
         clock: Clock,
         backoff: Backoff,
         policy: PushPolicy = PushPolicy(),  # immutable
+        on_acknowledged: Callable[[SnapshotId], None] = lambda _: None,
     ) -> None:
         # Not the generated stub: messages are bytes already, shared with other pushers.
         self._open: Any = channel.stream_stream(
@@ -74,6 +76,7 @@ class SnapshotPusher:
         self._clock = clock
         self._backoff = backoff
         self._policy = policy
+        self._on_acknowledged = on_acknowledged
         self._complaint = ""
         self._state = PushState()
 
@@ -178,6 +181,7 @@ class SnapshotPusher:
             acknowledged=held.id,
             acknowledged_observed_at=held.observed_at,
         )
+        self._on_acknowledged(held.id)
 
     def _note_failure(self, error: JoinerError) -> None:
         self._state = replace(self._state, failures=self._state.failures + 1)
