@@ -12,6 +12,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from libs.runtime.clock import Clock
+from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.server import ApiServer
 
@@ -26,7 +27,11 @@ def application(server: ApiServer, clock: Clock) -> web.Application:
     """Return the web application that serves `server`."""
 
     async def handle(incoming: web.Request) -> web.StreamResponse:
-        answer = server.handle(await _read(incoming))
+        try:
+            request = await _read(incoming)
+        except web.HTTPRequestEntityTooLarge:
+            return _too_large()
+        answer = server.handle(request)
         if answer.stream is not None:
             return await _stream(incoming, answer.stream, server, clock)
         return web.Response(status=answer.status, body=answer.body, headers=_headers(answer))
@@ -34,6 +39,12 @@ def application(server: ApiServer, clock: Clock) -> web.Application:
     app = web.Application(client_max_size=BODY_LIMIT)
     app.router.add_route("*", "/{path:.*}", handle)
     return app
+
+
+def _too_large() -> web.Response:
+    message = f"Request entity too large: limit is {BODY_LIMIT}"
+    error = ApiError(413, "RequestEntityTooLarge", message)
+    return web.json_response(error.status, status=413)
 
 
 async def _read(incoming: web.Request) -> Request:
