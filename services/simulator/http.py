@@ -21,6 +21,23 @@ BODY_LIMIT = 3 * 1024 * 1024
 
 _BOOKMARK_EVERY = timedelta(seconds=60)
 _DEFAULT_TIMEOUT_SECONDS = 1800
+_SHUTDOWN_SECONDS = 1.0
+
+
+async def start(server: ApiServer, clock: Clock, *, host: str, port: int) -> web.AppRunner:
+    """Serve `server` on an address; port 0 picks a free one (`runner.addresses` tells).
+
+    Whoever starts it ends it with `await runner.cleanup()`.
+    """
+    runner = web.AppRunner(
+        application(server, clock),
+        access_log=None,
+        handler_cancellation=True,  # a client that goes away ends its watch at once
+        shutdown_timeout=_SHUTDOWN_SECONDS,
+    )
+    await runner.setup()
+    await web.TCPSite(runner, host, port).start()
+    return runner
 
 
 def application(server: ApiServer, clock: Clock) -> web.Application:

@@ -10,10 +10,9 @@ import aiohttp
 import kubernetes.client
 import pytest
 import pytest_asyncio
-from aiohttp import web
 
 from libs.runtime.clock import SystemClock
-from services.simulator.http import application
+from services.simulator.http import start
 from tests.unit.services.simulator.cluster import Cluster, a_config_map, a_pod
 
 
@@ -24,10 +23,7 @@ def cluster() -> Cluster:
 
 @pytest_asyncio.fixture
 async def url(cluster: Cluster) -> AsyncIterator[str]:
-    runner = web.AppRunner(application(cluster.server, SystemClock()))
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
+    runner = await start(cluster.server, SystemClock(), host="127.0.0.1", port=0)
     port = runner.addresses[0][1]
     yield f"http://127.0.0.1:{port}"
     await runner.cleanup()
