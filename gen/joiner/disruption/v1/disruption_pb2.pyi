@@ -62,7 +62,7 @@ class SentCommand(_message.Message):
 
     @_builtins.property
     def sent_at(self) -> _timestamp_pb2.Timestamp:
-        """When it was accepted or refused."""
+        """When it was accepted or refused. Required."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class ListDecisionsResponse(_message.Message):
     COMMANDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
-        """Revision that they are about."""
+        """Revision that they are about. Required."""
 
     @_builtins.property
     def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_plan_pb2.Decision]:

@@ -37,7 +37,7 @@ class ApplyPlanRequest(_message.Message):
     """Id of the plan; claim names derive from it. Required."""
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
-        """Snapshot that it was made from."""
+        """Snapshot that it was made from. Required."""
 
     @_builtins.property
     def known_nodeclaim_uids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -49,7 +49,7 @@ class ApplyPlanRequest(_message.Message):
 
     @_builtins.property
     def decided_at(self) -> _timestamp_pb2.Timestamp:
-        """When the decision was made."""
+        """When the decision was made. Required."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class ExecuteCommandRequest(_message.Message):
     KNOWN_NODECLAIM_UIDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
-        """Snapshot that it was made from."""
+        """Snapshot that it was made from. Required."""
 
     @_builtins.property
     def command(self) -> _plan_pb2.Command:
@@ -280,7 +280,7 @@ class WatchCommandsResponse(_message.Message):
     """Why it failed; empty otherwise."""
     @_builtins.property
     def changed_at(self) -> _timestamp_pb2.Timestamp:
-        """Time of the change."""
+        """Time of the change. Required."""
 
     def __init__(
         self,
@@ -308,7 +308,7 @@ class ReportDecisionsRequest(_message.Message):
     DECISIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
-        """Snapshot that they were made from."""
+        """Snapshot that they were made from. Required."""
 
     @_builtins.property
     def decisions(self) -> _containers.RepeatedCompositeFieldContainer[_plan_pb2.Decision]:

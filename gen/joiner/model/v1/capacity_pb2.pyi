@@ -183,7 +183,7 @@ class Catalogue(_message.Message):
 
     @_builtins.property
     def observed_at(self) -> _timestamp_pb2.Timestamp:
-        """When the provider was last heard; a stale one buys nothing."""
+        """When the provider was last heard; a stale one buys nothing. Required."""
 
     @_builtins.property
     def instance_types(self) -> _containers.RepeatedCompositeFieldContainer[Global___InstanceType]:

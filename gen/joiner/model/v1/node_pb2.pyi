@@ -90,7 +90,7 @@ class Node(_message.Message):
 
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
-        """Creation."""
+        """Creation. Required."""
 
     @_builtins.property
     def nominated_until(self) -> _timestamp_pb2.Timestamp:

@@ -70,7 +70,7 @@ class Condition(_message.Message):
     """CamelCase reason."""
     @_builtins.property
     def transitioned_at(self) -> _timestamp_pb2.Timestamp:
-        """Last change of the state."""
+        """Last change of the state. Required, but not in ResolveNodeClassResponse."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ class NodeClaim(_message.Message):
 
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
-        """Creation."""
+        """Creation. Required."""
 
     @_builtins.property
     def deleting_at(self) -> _timestamp_pb2.Timestamp:

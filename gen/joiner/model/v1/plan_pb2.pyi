@@ -95,7 +95,7 @@ class PlannedNodeClaim(_message.Message):
 
     @_builtins.property
     def cheapest(self) -> Global___LaunchOption:
-        """What is bought if nothing is in the way: the cheapest offering that fits."""
+        """What is bought if nothing is in the way: the cheapest offering that fits. Required."""
 
     @_builtins.property
     def pod_uids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -367,7 +367,7 @@ class Command(_message.Message):
     """Expected saving in nano-dollars per hour, may be negative."""
     @_builtins.property
     def candidates(self) -> _containers.RepeatedCompositeFieldContainer[Global___Candidate]:
-        """Nodes to go, sorted by claim."""
+        """Nodes to go, sorted by claim; never empty."""
 
     @_builtins.property
     def replacements(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlannedNodeClaim]:

@@ -283,7 +283,7 @@ class SetAside(_message.Message):
     """What is wrong and what to do."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
-        """When it was first seen."""
+        """When it was first seen. Required."""
 
     def __init__(
         self,

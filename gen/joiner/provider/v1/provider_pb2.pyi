@@ -553,7 +553,7 @@ class Instance(_message.Message):
 
     @_builtins.property
     def launched_at(self) -> _timestamp_pb2.Timestamp:
-        """Launch."""
+        """Launch. Required."""
 
     def __init__(
         self,

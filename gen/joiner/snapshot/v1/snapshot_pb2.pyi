@@ -70,7 +70,7 @@ class SnapshotId(_message.Message):
     """Grows by at least one with each change within an epoch; ordered only there."""
     @_builtins.property
     def epoch(self) -> Global___Epoch:
-        """Pusher's life."""
+        """Pusher's life. Required."""
 
     def __init__(
         self,

@@ -49,7 +49,7 @@ class SnapshotSinkServiceServicer:
     def PushSnapshots(self, request_iterator, context):
         """PushSnapshots keeps the sink at the newest revision; the pusher dials. The first update of a stream is full
         (no base); later ones change the revision that the sink acknowledged last. Latest wins: revisions may be
-        skipped. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
+        skipped. Every message, heartbeats too, gets one answer, in order. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
         owns the cluster id. RESOURCE_EXHAUSTED is left to the transport (message too large).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -36,7 +36,7 @@ class SnapshotSinkServiceStub:
     PushSnapshots: _grpc.StreamStreamMultiCallable[_snapshot_pb2.PushSnapshotsRequest, _snapshot_pb2.PushSnapshotsResponse]
     """PushSnapshots keeps the sink at the newest revision; the pusher dials. The first update of a stream is full
     (no base); later ones change the revision that the sink acknowledged last. Latest wins: revisions may be
-    skipped. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
+    skipped. Every message, heartbeats too, gets one answer, in order. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
     owns the cluster id. RESOURCE_EXHAUSTED is left to the transport (message too large).
     """
 
@@ -48,7 +48,7 @@ class SnapshotSinkServiceAsyncStub(SnapshotSinkServiceStub):
     PushSnapshots: _aio.StreamStreamMultiCallable[_snapshot_pb2.PushSnapshotsRequest, _snapshot_pb2.PushSnapshotsResponse]  # type: ignore[assignment]
     """PushSnapshots keeps the sink at the newest revision; the pusher dials. The first update of a stream is full
     (no base); later ones change the revision that the sink acknowledged last. Latest wins: revisions may be
-    skipped. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
+    skipped. Every message, heartbeats too, gets one answer, in order. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
     owns the cluster id. RESOURCE_EXHAUSTED is left to the transport (message too large).
     """
 
@@ -63,7 +63,7 @@ class SnapshotSinkServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_abc.Iterator[_snapshot_pb2.PushSnapshotsResponse], _abc.AsyncIterator[_snapshot_pb2.PushSnapshotsResponse]]:
         """PushSnapshots keeps the sink at the newest revision; the pusher dials. The first update of a stream is full
         (no base); later ones change the revision that the sink acknowledged last. Latest wins: revisions may be
-        skipped. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
+        skipped. Every message, heartbeats too, gets one answer, in order. INVALID_ARGUMENT: an update is malformed, the field is named. PERMISSION_DENIED: another identity
         owns the cluster id. RESOURCE_EXHAUSTED is left to the transport (message too large).
         """
 

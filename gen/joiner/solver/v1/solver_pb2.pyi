@@ -294,7 +294,7 @@ class SolveResponse(_message.Message):
     """Unique id of the decision: derived from revision and content, so equal decisions have equal ids."""
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
-        """Revision that was used."""
+        """Revision that was used. Required."""
 
     @_builtins.property
     def options(self) -> Global___SolveOptions:
@@ -743,7 +743,7 @@ class ConsolidateResponse(_message.Message):
     """Version of the solver."""
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
-        """Revision that was used."""
+        """Revision that was used. Required."""
 
     @_builtins.property
     def commands(self) -> _containers.RepeatedCompositeFieldContainer[_plan_pb2.Command]:
@@ -823,7 +823,7 @@ class ExplainResponse(_message.Message):
     NODE_CLASS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
-        """Revision that was used."""
+        """Revision that was used. Required."""
 
     @_builtins.property
     def unplaceable(self) -> _reason_pb2.Unplaceable:
