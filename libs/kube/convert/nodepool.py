@@ -49,6 +49,7 @@ def nodepool(
         InvalidRequest: so wrong that there is no template to speak of.
     """
     spec = pool.spec
+    template = _template(pool)
     problems = [
         *map(str, validation.template_problems(spec.template, rules)),
         *class_problems,
@@ -62,7 +63,7 @@ def nodepool(
         generation=pool.metadata.generation,
         hash=_hash(pool),
         weight=spec.weight,
-        template=_template(pool),
+        template=template,
         disruption=_disruption(spec.disruption),
         limits=Resources.from_allocatable(spec.limits, field="spec.limits"),
         replicas=spec.replicas,
