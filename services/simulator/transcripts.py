@@ -156,6 +156,7 @@ class _Player:
     def _send(self, step: Step) -> Response:
         query = self._bindings.fill(step.get("query") or {})
         headers = {name.lower(): value for name, value in (step.get("headers") or {}).items()}
+        headers.setdefault("user-agent", "transcript/1")
         if self._token:
             headers.setdefault("authorization", f"Bearer {self._token}")
         if accept := step.get("accept"):

@@ -8,7 +8,8 @@ Source: Kubernetes API conventions, "Response Status Kind"; wordings as recorded
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,7 @@ class ApiError(JoinerError):
         self.reason = reason
         self.details = details
         self.retry_after = retry_after
+        self.warnings: tuple[str, ...] = ()
 
     @property
     def status(self) -> dict[str, Any]:
@@ -174,6 +176,16 @@ def check(resource: Resource, name: str, errors: Sequence[FieldError]) -> None:
     if errors:
         # A kind with two APIs is validated, and its errors are named, in the one it is stored in.
         raise invalid(resource.kind, "" if resource.stored_as else resource.group, name, errors)
+
+
+@contextmanager
+def warning(texts: Sequence[str]) -> Iterator[None]:
+    """Let a refusal from within carry warnings too."""
+    try:
+        yield
+    except ApiError as error:
+        error.warnings = (*texts, *error.warnings)
+        raise
 
 
 def shown(value: Any) -> str:

@@ -127,8 +127,17 @@ def decode_yaml(body: bytes) -> Any:
     """Return the value of a YAML body; raises a 400. Times are text, as in JSON."""
     try:
         return yaml.load(body, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        raise bad_request(f"error converting YAML to JSON: yaml: {_problem(error)}") from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise bad_request(f"error converting YAML to JSON: {error}") from error
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    problem = (error.problem or "").partition(", but")[0].removeprefix("expected the ")
+    line = error.problem_mark.line if error.problem_mark is not None else 0
+    where = f"line {line + 1}: " if line else ""
+    return f"{where}did not find expected {problem}"
 
 
 def to_yaml(body: bytes) -> bytes:

@@ -63,6 +63,7 @@ def write_options(request: Request, duplicates: tuple[str, ...] = ()) -> WriteOp
         field_validation=validation,
         duplicates=duplicates,
         manager=manager(request),
+        named_manager=bool(request.parameter("fieldManager")),
         force=request.flag("force"),
     )
 

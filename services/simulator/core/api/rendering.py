@@ -16,7 +16,9 @@ from services.simulator.core.api.writing import Written
 def failure(error: errors.ApiError) -> Response:
     """Return the answer that carries a refusal."""
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after is not None else {}
-    return Response(status=error.code, body=to_json(error.status), headers=headers)
+    return Response(
+        status=error.code, body=to_json(error.status), headers=headers, warnings=error.warnings
+    )
 
 
 def rendered(body: bytes, accept: Accepted) -> Response:

@@ -82,7 +82,8 @@ def _set(
     for step in parents:
         target = target.setdefault(step, {})
     target[last] = replicas
-    return store.replace(resource, old, store.decode(resource, changed, options), options=options)
+    decoded = store.decode(resource, changed, options)
+    return store.replace(resource, old, decoded, subresource="scale", options=options)
 
 
 def _scale_of(resource: Resource, obj: Object) -> Object:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.simulator.core.api import definitions, errors, metadata, reading
+from services.simulator.core.api import definitions, errors, metadata, reading, resize
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
 from services.simulator.core.api.frozen import freeze
+from services.simulator.core.api.ownership.managers import Manager, by_update
 from services.simulator.core.api.plugins import admission
 from services.simulator.core.api.reading import ListOptions, Page
 from services.simulator.core.api.resources import Catalogue, Resource
@@ -173,12 +174,14 @@ class Store:
             _reset_status(new, kind)
         strategy.prepare_create(new, self.timestamp())
         found = metadata.validate(meta, strategy.check_name, namespaced=kind.namespaced)
-        new, warnings = self._judge(kind, new, None, "", found)
+        with errors.warning(decoded.warnings):
+            new, warnings = self._judge(kind, new, None, "", found)
         key = key_of(kind, meta["name"], meta.get("namespace", ""))
         existing = self.storage.read(kind.bucket, key)
         if existing is not None:
             deleting = "deletionTimestamp" in existing.object["metadata"]
             raise errors.already_exists(kind, meta["name"], deleting=deleting)
+        self._note_managers(kind, None, new, "", options)
         charged = admission.charge(self.plugins, self, kind, new)
         all_warnings = (
             *decoded.warnings,
@@ -242,6 +245,10 @@ class Store:
             elif strategy.status_keeps_labels:
                 _copy_member(meta, old_meta, "labels")
             strategy.prepare_status(new, old.object)
+        elif subresource == "resize":
+            new = resize.take_resources(resource, new, old.object)
+            meta = new["metadata"]
+            strategy.prepare_update(new, old.object)
         elif subresource == "finalize":
             finalizers = new["spec"].get("finalizers", [])
             _keep_all_but(new, old.object, "metadata")
@@ -251,9 +258,38 @@ class Store:
                 _copy_member(new, old.object, "status")
             strategy.prepare_update(new, old.object)
         found = metadata.validate_update(meta, old_meta)
-        new, warnings = self._judge(resource, new, old.object, subresource, found)
+        with errors.warning(decoded.warnings):
+            new, warnings = self._judge(resource, new, old.object, subresource, found)
         new["metadata"]["resourceVersion"] = old_meta["resourceVersion"]
+        self._note_managers(resource, old.object, new, subresource, options)
         return self._settle(resource, old, new, (*decoded.warnings, *warnings), options)
+
+    def _note_managers(
+        self,
+        resource: Resource,
+        old: Object | None,
+        new: Object,
+        subresource: str,
+        options: WriteOptions,
+    ) -> None:
+        """Keep `managedFields`: by the write's own bookkeeping, or as an update by its manager."""
+        managing = options.managing
+        if managing is None and options.manager:
+            me = Manager(
+                name=options.manager,
+                operation="Update",
+                api_version=resource.group_version,
+                subresource=subresource,
+                time="" if subresource == "scale" else self.timestamp(),
+            )
+            managing = by_update(resource, me)
+        entries = old["metadata"].get("managedFields", []) if old is not None else []
+        if managing is not None:
+            entries = managing(old, new)
+        if entries:
+            new["metadata"]["managedFields"] = entries
+        else:
+            new["metadata"].pop("managedFields", None)
 
     def _settle(
         self,
@@ -294,7 +330,9 @@ class Store:
             found += strategy.validate_status(new, old)
         else:
             found += strategy.validate(new)
-            found += strategy.validate_update(new, old) if old is not None else []
+            if old is not None:
+                change = resize.validate if subresource == "resize" else strategy.validate_update
+                found += change(new, old)
         errors.check(resource, new["metadata"].get("name", ""), found)
         return new, () if subresource else tuple(strategy.warnings(new))
 

@@ -7,6 +7,7 @@ from services.simulator.core.api import errors, negotiation, pods, scale
 from services.simulator.core.api.messages import Request, Response, encode_version, to_json
 from services.simulator.core.api.negotiation import decode_body, decode_json
 from services.simulator.core.api.options import write_options
+from services.simulator.core.api.ownership.apply import apply
 from services.simulator.core.api.patching import engine
 from services.simulator.core.api.patching.engine import PatchType
 from services.simulator.core.api.rendering import written_response
@@ -30,6 +31,21 @@ def handle(store: Store, request: Request, route: Route) -> Response:
 def patch(store: Store, request: Request, route: Route, subresource: str) -> Written:
     """Carry out the patch in a request."""
     type_ = patch_type(request)
+    options = write_options(request)
+    if type_ is PatchType.APPLY:
+        config = engine.read_body(type_, request.body, route.resource.kind).value
+        return apply(
+            store,
+            route.resource,
+            config,
+            name=route.name,
+            namespace=route.namespace or "",
+            subresource=subresource,
+            options=options,
+        )
+    if request.query.get("force"):
+        refused = errors.not_allowed("force", "may not be specified for non-apply patch")
+        raise errors.invalid("PatchOptions", "meta.k8s.io", "", [refused])
     body = engine.read_body(type_, request.body, route.resource.kind)
     return engine.patch(
         store,
@@ -54,7 +70,8 @@ def patch_type(request: Request) -> PatchType:
         ) from None
 
 
-def _status(store: Store, request: Request, route: Route) -> Response:
+def _part(store: Store, request: Request, route: Route) -> Response:
+    """Answer for a subresource that is the whole object, of which a write changes one part."""
     resource, namespace = route.resource, route.namespace or ""
     if request.method == "GET":
         return Response(body=encode_version(resource, store.read(resource, route.name, namespace)))
@@ -66,11 +83,11 @@ def _status(store: Store, request: Request, route: Route) -> Response:
             body.value,
             name=route.name,
             namespace=namespace,
-            subresource="status",
+            subresource=route.subresource,
             options=options,
         )
     elif request.method == "PATCH":
-        written = patch(store, request, route, "status")
+        written = patch(store, request, route, route.subresource)
     else:
         raise errors.method_not_allowed()
     return written_response(
@@ -138,7 +155,8 @@ def _log(store: Store, request: Request, route: Route) -> Response:
 
 _HANDLERS: Mapping[str, Callable[[Store, Request, Route], Response]] = MappingProxyType(
     {
-        "status": _status,
+        "status": _part,
+        "resize": _part,
         "scale": _scale,
         "binding": _binding,
         "eviction": _eviction,

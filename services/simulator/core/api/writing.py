@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from services.simulator.core.api.errors import ApiError, bad_request
+from services.simulator.core.api.ownership.managers import Managing
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
 from services.simulator.core.crd.admission import CompiledVersion
@@ -29,10 +30,17 @@ class WriteOptions:
     duplicates: tuple[str, ...] = ()
     """Paths of members that stood twice in the JSON text; the last one counted."""
 
-    manager: str = "unknown"
-    """Field manager, for server-side apply."""
+    manager: str = ""
+    """Field manager; empty for callers in the process, whose writes leave `managedFields` alone."""
+
+    named_manager: bool = False
+    """Whether the client named the manager itself, as an apply must."""
 
     force: bool = False
+    """Whether an apply takes fields from their owners."""
+
+    managing: Managing | None = None
+    """What keeps `managedFields`, if not the usual bookkeeping of an update."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

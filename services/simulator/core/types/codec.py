@@ -200,7 +200,8 @@ def ordered(type_: str, value: Any) -> Any:
         return [ordered(bare[2:], item) for item in value]
     if struct is None or not isinstance(value, dict):
         return value
-    ranks = {name: rank for rank, name in enumerate(["apiVersion", "kind", *struct])}
+    order = dict.fromkeys(["apiVersion", "kind", *struct])
+    ranks = {name: rank for rank, name in enumerate(order)}
     names = sorted(value, key=lambda name: ranks.get(name, len(ranks)))
     return {
         name: ordered(struct[name].type, value[name]) if name in struct else value[name]

@@ -10,7 +10,7 @@ from services.simulator.core.api.patching import merge, operations, strategic
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
-from services.simulator.core.api.writing import DEFAULTS, WriteOptions, Written, unreadable
+from services.simulator.core.api.writing import DEFAULTS, WriteOptions, Written
 from services.simulator.core.types import codec
 
 REJECTED = "the server rejected our request due to an error in our request"
@@ -103,7 +103,8 @@ def _replace(
 
 def _undecodable(resource: Resource, patched: Any, error: errors.ApiError) -> errors.ApiError:
     """Return the 422 that quotes the patched object, as Kubernetes does."""
-    message = str(error).removeprefix(f"{unreadable(resource)}: ")
+    _, known, rest = str(error).partition(f" cannot be handled as a {resource.kind}: ")
+    message = rest if known else str(error)
     quoted = patched if resource.custom else codec.ordered(resource.type, patched)
     text = json.dumps(quoted, ensure_ascii=False, separators=(",", ":"))
     return errors.invalid("", "", "", [errors.wrong("patch", text, message)])
@@ -112,5 +113,8 @@ def _undecodable(resource: Resource, patched: Any, error: errors.ApiError) -> er
 def read_body(type_: PatchType, body: bytes, kind: str) -> Body:
     """Return the value of a patch body: YAML for apply, JSON for the others; raises a 400."""
     if type_ is PatchType.APPLY:
-        return Body(value=decode_yaml(body))
+        try:
+            return Body(value=decode_yaml(body))
+        except errors.ApiError as error:
+            raise errors.bad_request(f"error decoding YAML: {error}") from error
     return decode_json(body, kind)

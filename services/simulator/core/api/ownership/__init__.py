@@ -1,0 +1,1 @@
+"""Who owns which field: sets of fields, managers, and server-side apply on top of them."""
