@@ -90,10 +90,23 @@ VOLUME_ATTACHMENTS = Resource(
 PRIORITY_CLASSES = Resource(
     group="scheduling.k8s.io", kind="PriorityClass", plural="priorityclasses"
 )
+POD_GROUPS = Resource(
+    group="scheduling.x-k8s.io",
+    version="v1alpha1",
+    kind="PodGroup",
+    plural="podgroups",
+    namespaced=True,
+)
 RUNTIME_CLASSES = Resource(group="node.k8s.io", kind="RuntimeClass", plural="runtimeclasses")
 LEASES = Resource(group="coordination.k8s.io", kind="Lease", plural="leases", namespaced=True)
 RESOURCE_CLAIMS = Resource(
     group="resource.k8s.io", kind="ResourceClaim", plural="resourceclaims", namespaced=True
+)
+RESOURCE_CLAIM_TEMPLATES = Resource(
+    group="resource.k8s.io",
+    kind="ResourceClaimTemplate",
+    plural="resourceclaimtemplates",
+    namespaced=True,
 )
 RESOURCE_SLICES = Resource(group="resource.k8s.io", kind="ResourceSlice", plural="resourceslices")
 DEVICE_CLASSES = Resource(group="resource.k8s.io", kind="DeviceClass", plural="deviceclasses")

@@ -1,0 +1,1 @@
+"""Where the watcher meets Kubernetes, providers, sinks, solver and lifecycle."""

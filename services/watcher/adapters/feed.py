@@ -1,0 +1,108 @@
+"""What the informers see, taken into the cluster state; what it means for provisioning, told on.
+
+Synchronous: when a call returns, the next snapshot has the change.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from libs.cluster.state import ClusterState
+from libs.collections.batcher import Batcher
+from libs.domain.nodeclaim import ConditionType
+from libs.kube.api import Resource
+from libs.kube.convert.nodeclaim import node_class_ref
+from libs.kube.informer import ObjectKey
+from libs.kube.objects.decoding import BrokenObject
+from libs.kube.objects.karpenter import CapacityBuffer, NodeClaim, NodePool
+from libs.kube.objects.kinds import KubeObject
+from libs.kube.objects.node import Node
+from libs.kube.objects.pod import Pod
+from libs.runtime.latest import LatestValue
+
+DISRUPTED_TAINT = "karpenter.sh/disrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effects:
+    """Who is told what, besides the cluster state."""
+
+    batcher: Batcher[str]
+    """Uids of objects that make a decision due."""
+    changes: LatestValue[None]
+    """That anything changed."""
+    pools_changed: Callable[[], None]
+    """Other node classes may be referred to."""
+    launch_failed: Callable[[str], None]
+    """A claim of this node class (its key) went away before it was launched: most likely there
+    was no capacity, and the catalogue that said otherwise is old."""
+    buffers: bool = False
+    """Whether capacity buffers count."""
+
+
+class Feed:
+    """The sink of the informers; keeps the laws of `libs.kube.informer.Sink`."""
+
+    def __init__(self, state: ClusterState, effects: Effects) -> None:
+        self._state = state
+        self._effects = effects
+        self._unlaunched: dict[str, str] = {}
+        """Key of the node class by name of each claim that has no instance yet."""
+
+    def upsert(self, resource: Resource, obj: KubeObject) -> None:
+        """Take an object in."""
+        self._state.upsert(obj)
+        match obj:
+            case Pod():
+                self._note_pod(obj)
+            case Node():
+                self._note_node(obj)
+            case NodeClaim():
+                self._note_claim(obj)
+            case NodePool():
+                self._effects.pools_changed()
+            case CapacityBuffer() if self._effects.buffers:
+                self._effects.batcher.trigger(obj.metadata.uid)
+            case _:
+                pass
+        self._effects.changes.set(None)
+
+    def remove(self, resource: Resource, key: ObjectKey) -> None:
+        """Forget an object."""
+        self._state.remove(resource.kind, key.namespace, key.name)
+        if resource.kind == "NodeClaim" and (node_class := self._unlaunched.pop(key.name, "")):
+            self._effects.launch_failed(node_class)
+        if resource.kind == "NodePool":
+            self._effects.pools_changed()
+        self._effects.changes.set(None)
+
+    def set_aside(self, resource: Resource, broken: BrokenObject) -> None:
+        """Note an object that cannot be read."""
+        self._state.refuse(broken)
+        self._effects.changes.set(None)
+
+    def _note_pod(self, pod: Pod) -> None:
+        if not pod.spec.node_name and any(
+            one.type == "PodScheduled" and one.reason == "Unschedulable"
+            for one in pod.status.conditions
+        ):
+            self._effects.batcher.trigger(pod.metadata.uid)
+
+    def _note_node(self, node: Node) -> None:
+        if any(taint.key == DISRUPTED_TAINT for taint in node.spec.taints):
+            self._effects.batcher.trigger(node.metadata.uid)
+
+    def _note_claim(self, claim: NodeClaim) -> None:
+        name, deleting = claim.metadata.name, claim.metadata.deletion_timestamp is not None
+        if deleting:
+            self._effects.batcher.trigger(claim.metadata.uid)
+        if claim.status.provider_id or _is_launched(claim):
+            self._unlaunched.pop(name, None)
+        else:
+            self._unlaunched[name] = node_class_ref(claim.spec.node_class_ref).key
+
+
+def _is_launched(claim: NodeClaim) -> bool:
+    return any(
+        one.type == ConditionType.LAUNCHED and one.status == "True"
+        for one in claim.status.conditions
+    )

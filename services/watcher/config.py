@@ -1,0 +1,106 @@
+"""Settings of the watcher."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+
+from libs.collections.batcher import Window
+from libs.domain.errors import InvalidRequest
+from libs.domain.solution import MinValuesPolicy, PreferencePolicy, SolveOptions
+from libs.runtime.leader import LeaderSettings
+
+GATES: Mapping[str, bool] = MappingProxyType(
+    {
+        "CapacityBuffer": False,
+        "NodeOverlay": False,
+        "NodeRepair": False,
+        "ReservedCapacity": True,
+        "SpotToSpotConsolidation": False,
+        "StaticCapacity": False,
+    }
+)
+"""Karpenter's feature gates and their defaults; all services take the same list."""
+
+_SHORTEST_NOMINATION = timedelta(seconds=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Each attribute is read from `JOINER_CFG_` and its name in capitals."""
+
+    kubeconfig: str = ""
+    """Path of a kubeconfig; empty: the pod's service account, or the usual files outside of one."""
+    solver_address: str = "127.0.0.1:9001"
+    """`host:port` of the solvers; the host may stand for several, each gets the snapshots."""
+    lifecycle_address: str = "127.0.0.1:9003"
+    """`host:port` of lifecycle; where the host stands for several, the leader is found."""
+    sinks: tuple[str, ...] = ()
+    """`host:port` of whoever else gets the snapshots, such as disruption; as `solver_address`."""
+    providers: Mapping[str, str] = field(
+        default_factory=lambda: {"karpenter.kwok.sh": "127.0.0.1:9005"}
+    )
+    """Group of node classes → `host:port` of their provider; pools of other groups stay empty."""
+    batch_idle_duration: timedelta = timedelta(seconds=1)
+    """Quiet time after the last new waiting pod that closes a batch."""
+    batch_max_duration: timedelta = timedelta(seconds=10)
+    """Time after its first pod that closes a batch, however busy."""
+    batch_max_pods: int = 10_000
+    """Number of new waiting pods that closes a batch at once."""
+    preference_policy: PreferencePolicy = PreferencePolicy.RESPECT
+    """Whether pods' preferences hold until nothing else fits, or are left out."""
+    min_values_policy: MinValuesPolicy = MinValuesPolicy.STRICT
+    """Whether minValues that cannot be met refuse a pod, or are lowered."""
+    refine_budget: timedelta = timedelta(milliseconds=200)
+    """Time in which each plan is made cheaper; zero: the first valid plan is taken."""
+    feature_gates: Mapping[str, bool] = field(default_factory=dict)
+    """Karpenter's feature gates; one that is not named keeps its default."""
+    lease_namespace: str = "kube-system"
+    """Namespace of the lease that replicas compete for."""
+    lease_name: str = "joiner-watcher"
+    """Name of that lease."""
+    leader: LeaderSettings = field(default_factory=LeaderSettings)
+    """Election of the one watcher that pushes and provisions; the others are warm."""
+
+    def __post_init__(self) -> None:
+        if not timedelta() < self.batch_idle_duration <= self.batch_max_duration:
+            raise InvalidRequest(
+                "must be longer than zero and not longer than the batch's maximum",
+                field="batch_idle_duration",
+            )
+        if self.batch_max_pods < 1:
+            raise InvalidRequest("must be at least 1", field="batch_max_pods")
+        unknown = sorted(set(self.feature_gates) - set(GATES))
+        if unknown:
+            raise InvalidRequest(
+                f"there is no gate {unknown[0]!r}; there are {', '.join(GATES)}",
+                field="feature_gates",
+            )
+
+    @property
+    def window(self) -> Window:
+        """When a batch closes."""
+        return Window(
+            idle=self.batch_idle_duration,
+            longest=self.batch_max_duration,
+            most=self.batch_max_pods,
+        )
+
+    @property
+    def nomination(self) -> timedelta:
+        """How long a node that pods are expected on is not disrupted."""
+        return max(2 * self.batch_max_duration, _SHORTEST_NOMINATION)
+
+    @property
+    def solve_options(self) -> SolveOptions:
+        """How the solver is to decide."""
+        return SolveOptions(
+            preference_policy=self.preference_policy,
+            min_values_policy=self.min_values_policy,
+            refine_budget=self.refine_budget,
+            feature_gates=dict(self.feature_gates),
+        )
+
+    def gate(self, name: str) -> bool:
+        """Return whether a feature gate is open."""
+        return self.feature_gates.get(name, GATES[name])

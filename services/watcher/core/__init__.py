@@ -1,0 +1,1 @@
+"""Pure parts of the watcher: what a snapshot asks for, what an answer means."""

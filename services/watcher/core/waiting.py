@@ -1,0 +1,21 @@
+"""Is there anything to decide? And which objects make a decision due?
+
+Source: karpenter-behaviour reference, B and C5: provisionable pods, nodes that are leaving,
+capacity buffers.
+"""
+
+from libs.domain.snapshot import ClusterSnapshot
+
+
+def has_waiting_pods(snapshot: ClusterSnapshot) -> bool:
+    """Return whether a pod, virtual ones included, waits for a place or will lose the one it has.
+
+    Complexity: one pass over the pods' columns; rows only of pods on leaving nodes.
+    """
+    if any(snapshot.pods.provisionable):
+        return True
+    leaving = {node.name for node in snapshot.nodes.values() if node.leaving}
+    return bool(leaving) and any(
+        name in leaving and snapshot.pods.row(index).reschedulable
+        for index, name in enumerate(snapshot.pods.nodes)
+    )

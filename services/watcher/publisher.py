@@ -1,0 +1,87 @@
+"""Makes snapshots of what is known and puts them into the outbox; numbers them.
+
+Laws:
+- Revisions grow by one with each snapshot of this process, through all its terms.
+- A snapshot is made at once for a decision, and otherwise at most once a second, when something
+  changed.
+- A snapshot with a reference that leads nowhere is never published.
+"""
+
+import logging
+from datetime import timedelta
+
+from libs.clients.outbox import SnapshotOutbox
+from libs.cluster.state import ClusterState
+from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId, inconsistencies
+from libs.runtime.clock import Clock
+from libs.runtime.latest import LatestValue
+from services.watcher.metrics import Metrics
+
+logger = logging.getLogger(__name__)
+
+_PAUSE = timedelta(seconds=1)
+
+
+class InconsistentSnapshotError(Exception):
+    """The cluster state broke its own law; only a bug does that."""
+
+
+class Publisher:
+    """One outbox and its numbers."""
+
+    def __init__(
+        self,
+        *,
+        cluster_id: str,
+        state: ClusterState,
+        changes: LatestValue[None],
+        outbox: SnapshotOutbox,
+        clock: Clock,
+        metrics: Metrics,
+    ) -> None:
+        self._cluster_id = cluster_id
+        self._state = state
+        self._changes = changes
+        self._outbox = outbox
+        self._clock = clock
+        self._metrics = metrics
+        self._epoch: Epoch | None = None
+        self._revision = 0
+        self._published = 0
+
+    @property
+    def newest(self) -> ClusterSnapshot | None:
+        """The newest snapshot, None before the first."""
+        return self._outbox.newest
+
+    def begin_term(self, epoch: Epoch) -> None:
+        """Number what follows as of this epoch."""
+        self._epoch = epoch
+
+    def publish(self) -> ClusterSnapshot:
+        """Make a snapshot of what is known now, and have it pushed."""
+        assert self._epoch is not None, "nothing is published before a term begins"
+        began = self._clock.monotonic()
+        self._published = self._changes.version
+        self._revision += 1
+        number = SnapshotId(cluster_id=self._cluster_id, epoch=self._epoch, revision=self._revision)
+        snapshot = self._state.snapshot(self._clock.now(), number)
+        problems = inconsistencies(snapshot)
+        if problems:
+            raise InconsistentSnapshotError("; ".join(problems[:5]))
+        self._outbox.put(snapshot)
+        self._measure(snapshot, self._clock.monotonic() - began)
+        return snapshot
+
+    async def run(self) -> None:
+        """Publish what changed, until cancelled."""
+        while True:
+            await self._changes.newer_than(self._published)
+            self.publish()
+            await self._clock.sleep(_PAUSE)
+
+    def _measure(self, snapshot: ClusterSnapshot, seconds: float) -> None:
+        self._metrics.published.inc()
+        self._metrics.build_durations.observe(seconds)
+        self._metrics.cluster_nodes.set(len(snapshot.nodes))
+        self._metrics.set_aside.set(len(snapshot.set_aside))
