@@ -1,0 +1,202 @@
+"""`Writer`: carries out the writes of a step and lets the cache see each answer at once."""
+
+import json
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+from libs.domain.errors import NotFound, StaleRevision, Unavailable
+from libs.kube import documents
+from libs.kube.api import MERGE_PATCH, NODE_CLAIMS, KubeApi
+from libs.kube.documents import Target
+from libs.kube.events import Event as RecordedEvent
+from libs.kube.events import EventRecorder, EventType, Involved
+from libs.runtime.backoff import Backoff, BackoffPolicy
+from libs.runtime.clock import Clock
+from libs.runtime.randomness import Random
+from services.lifecycle.adapters.cache import Cache
+from services.lifecycle.core import events
+from services.lifecycle.core.step import Delete, Evict, Patch, Step, Write
+from services.lifecycle.metrics import Metrics
+
+logger = logging.getLogger(__name__)
+
+_EVICTION_BACKOFF = BackoffPolicy(first=timedelta(milliseconds=200), cap=timedelta(seconds=10))
+
+
+class Writer:
+    """The one place where lifecycle changes Kubernetes."""
+
+    def __init__(
+        self, api: KubeApi, cache: Cache, recorder: EventRecorder, metrics: Metrics, clock: Clock
+    ) -> None:
+        self._api = api
+        self._cache = cache
+        self._recorder = recorder
+        self._metrics = metrics
+        self._evictions = _EvictionBackoffs(clock)
+
+    async def carry_out(self, step: Step) -> bool:
+        """Carry out a step and publish what it tells; return whether the cache knows the outcome.
+
+        A deletion and an eviction are known only when the informers tell of them.
+
+        Raises:
+            StaleRevision: an object is not what was decided on; look again.
+        """
+        known = True
+        for write in step.writes:
+            known = await self._write(write) and known
+        for event in step.events:
+            self.publish(event)
+        for count in step.counts:
+            self._metrics.count(count)
+        return known
+
+    async def create_claim(self, manifest: dict[str, Any]) -> documents.Document:
+        """Create a NodeClaim; raises AlreadyExists."""
+        created = await documents.create(self._api, NODE_CLAIMS, manifest)
+        self._cache.note(NODE_CLAIMS, created)
+        logger.info("created nodeclaim", extra={"nodeclaim": created["metadata"]["name"]})
+        return created
+
+    async def stored_claim(self, name: str) -> documents.Document:
+        """Read a claim as it is stored now; raises NotFound."""
+        found = await documents.get(self._api, Target(NODE_CLAIMS, name))
+        self._cache.note(NODE_CLAIMS, found)
+        return found
+
+    async def evict(self, eviction: Evict) -> None:
+        """Evict one pod.
+
+        Raises:
+            Unavailable: a budget refuses; NotFound, StaleRevision: the pod is gone.
+        """
+        pod = documents.pod_target(eviction.namespace, eviction.name)
+        code = "200"
+        try:
+            await documents.evict(self._api, pod, uid=eviction.uid)
+        except Unavailable:
+            code = "429"
+            raise
+        except (NotFound, StaleRevision) as error:
+            code = "404" if isinstance(error, NotFound) else "409"
+            raise
+        finally:
+            self._metrics.eviction_requests.labels(code).inc()
+        self._metrics.pods_drained.labels(eviction.reason).inc()
+        subject = events.Subject(
+            resource=pod.resource,
+            namespace=eviction.namespace,
+            name=eviction.name,
+            uid=eviction.uid,
+        )
+        self.publish(events.evicted(subject, eviction.reason))
+
+    def publish(self, event: events.Event) -> None:
+        """Write an event soon, once per window."""
+        subject = event.subject
+        about = Involved(
+            resource=subject.resource,
+            namespace=subject.namespace,
+            name=subject.name,
+            uid=subject.uid,
+        )
+        self._recorder.record(
+            RecordedEvent(
+                about=about,
+                type=EventType(event.type.value),
+                reason=event.reason.value,
+                message=event.message,
+                dedupe=event.dedupe,
+                window=event.window,
+            )
+        )
+
+    async def _write(self, write: Write) -> bool:
+        match write:
+            case Patch():
+                await self._patch(write)
+                return True
+            case Delete():
+                await self._delete(write)
+            case Evict():
+                await self._evict_in_turn(write)
+        return False
+
+    async def _patch(self, patch: Patch) -> None:
+        metadata = {**patch.body.get("metadata", {}), "resourceVersion": patch.resource_version}
+        body = {**patch.body, "metadata": metadata}
+        target = Target(patch.resource, patch.name)
+        try:
+            answer = await self._send_patch(patch, target, body)
+        except NotFound:
+            self._cache.forget(patch.resource, patch.name, "")
+            raise StaleRevision(f'{patch.resource.kind} "{patch.name}" is gone') from None
+        self._cache.note(patch.resource, answer)
+        logger.debug("patched", extra={"kind": patch.resource.kind, "object": patch.name})
+
+    async def _send_patch(
+        self, patch: Patch, target: Target, body: dict[str, Any]
+    ) -> documents.Document:
+        if patch.content_type == MERGE_PATCH:
+            return await documents.merge_patch(
+                self._api, target, body, subresource=patch.subresource
+            )
+        answer: documents.Document = json.loads(
+            await self._api.request(
+                "PATCH",
+                target.path(patch.subresource),
+                body=json.dumps(body).encode(),
+                content_type=patch.content_type,
+            )
+        )
+        return answer
+
+    async def _delete(self, deletion: Delete) -> None:
+        target = Target(deletion.resource, deletion.name, deletion.namespace)
+        seconds = deletion.grace_seconds
+        grace = None if seconds is None else timedelta(seconds=seconds)
+        try:
+            await documents.delete(self._api, target, uid=deletion.uid, grace=grace)
+        except (NotFound, StaleRevision):
+            self._cache.forget(
+                deletion.resource, deletion.name, deletion.uid, namespace=deletion.namespace
+            )
+            return
+        kind = deletion.resource.kind
+        logger.info("deleted", extra={"kind": kind, "object": deletion.name})
+
+    async def _evict_in_turn(self, eviction: Evict) -> None:
+        if not self._evictions.is_due(eviction.uid):
+            return
+        try:
+            await self.evict(eviction)
+        except Unavailable as error:
+            self._evictions.refused(eviction.uid)
+            logger.debug("eviction refused", extra={"pod": eviction.name, "error": str(error)})
+        except (NotFound, StaleRevision):
+            self._evictions.forget(eviction.uid)
+        else:
+            self._evictions.forget(eviction.uid)
+
+
+class _EvictionBackoffs:
+    """When a refused eviction is tried again, pod by pod."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._random = Random(0)  # spreads nothing across processes: only the leader evicts
+        self._waits: dict[str, tuple[Backoff, datetime]] = {}
+
+    def is_due(self, uid: str) -> bool:
+        found = self._waits.get(uid)
+        return found is None or self._clock.now() >= found[1]
+
+    def refused(self, uid: str) -> None:
+        found = self._waits.get(uid)
+        backoff = found[0] if found else Backoff(_EVICTION_BACKOFF, self._clock, self._random)
+        self._waits[uid] = (backoff, self._clock.now() + backoff.next_wait())
+
+    def forget(self, uid: str) -> None:
+        self._waits.pop(uid, None)
