@@ -1,0 +1,77 @@
+"""How a rolling update moves replicas from old ReplicaSets to the new one: pure arithmetic.
+
+Law: never more than `replicas + maxSurge` pods, never fewer available ones than `replicas -
+maxUnavailable` by our doing.
+
+Source: Kubernetes documentation, "Deployments: Rolling Update".
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replicas:
+    """A ReplicaSet as a rollout sees it."""
+
+    name: str
+    wanted: int
+    available: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What a rollout may do at once."""
+
+    replicas: int
+    surge: int
+    unavailable: int
+
+
+def bounds_of(spec: Mapping[str, Any]) -> Bounds:
+    """Return the bounds that a Deployment sets; with both at zero, one may be unavailable."""
+    replicas = spec["replicas"]
+    rolling = (spec.get("strategy") or {}).get("rollingUpdate") or {}
+    surge = scaled(rolling.get("maxSurge", 0), replicas, up=True)
+    unavailable = scaled(rolling.get("maxUnavailable", 0), replicas, up=False)
+    if surge == 0 and unavailable == 0:
+        unavailable = 1
+    return Bounds(replicas=replicas, surge=surge, unavailable=min(unavailable, replicas))
+
+
+def scaled(value: int | str, total: int, *, up: bool) -> int:
+    """Return a number, or a share of `total` such as `25%`, rounded up or down."""
+    if isinstance(value, int):
+        return value
+    share = int(value.removesuffix("%")) * total
+    return -(-share // 100) if up else share // 100
+
+
+def plan(bounds: Bounds, new: Replicas, old: Sequence[Replicas]) -> dict[str, int]:
+    """Return the replicas that each shall want now, by name; `old` has the oldest first."""
+    goals = {one.name: one.wanted for one in (*old, new)}
+    if new.wanted >= bounds.replicas:
+        goals[new.name] = bounds.replicas
+    else:
+        room = bounds.replicas + bounds.surge - sum(goals.values())
+        goals[new.name] = new.wanted + max(0, min(room, bounds.replicas - new.wanted))
+    spare = _spare(bounds, new, old, goals)
+    for one in old:  # first what is not available anyway
+        drop = min(spare, one.wanted - min(one.available, one.wanted))
+        goals[one.name] -= drop
+        spare -= drop
+    available = sum(one.available for one in (*old, new))
+    spare = min(spare, available - (bounds.replicas - bounds.unavailable))
+    for one in old:
+        drop = max(0, min(spare, goals[one.name]))
+        goals[one.name] -= drop
+        spare -= drop
+    return goals
+
+
+def _spare(bounds: Bounds, new: Replicas, old: Sequence[Replicas], goals: Mapping[str, int]) -> int:
+    """Return how many old replicas may go now."""
+    coming = max(0, goals[new.name] - new.available)
+    floor = bounds.replicas - bounds.unavailable
+    return max(0, sum(goals.values()) - floor - coming)

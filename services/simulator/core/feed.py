@@ -1,0 +1,102 @@
+"""What changed of a resource since the last look, from one watch; and owners' objects by index.
+
+It is apart from the watch because it survives one: when history was dropped, it takes the present
+state and tells the differences. Laws: `objects` is the store's state as of the last `changes`;
+every difference is told once, in order.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.watching import WatchEvent
+from services.simulator.core.objects import Object, controller_of, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An object before and after; None where there was or is none."""
+
+    key: str
+    old: Object | None
+    new: Object | None
+
+    @property
+    def sides(self) -> tuple[Object, ...]:
+        """Return the states that there are, the older first."""
+        return tuple(side for side in (self.old, self.new) if side is not None)
+
+
+class Feed:
+    """The objects of one resource and what happens to them."""
+
+    def __init__(self, api: DirectApi, resource: str) -> None:
+        self.objects: dict[str, Object] = {}
+        self._api = api
+        self._resource = resource
+        self._watch = api.watch(resource)
+
+    def changes(self) -> list[Change]:
+        """Return what happened since the last call; at first, everything that is there."""
+        events = self._watch.poll()
+        if events and events[-1].type == "ERROR":
+            self._watch = self._api.watch(self._resource)
+            return self._differences(self._watch.poll())
+        return [self._apply(event) for event in events]
+
+    def _apply(self, event: WatchEvent) -> Change:
+        key = key_of(event.object)
+        if event.type == "DELETED":
+            return Change(key, self.objects.pop(key, event.object), None)
+        old = self.objects.get(key)
+        self.objects[key] = event.object
+        return Change(key, old, event.object)
+
+    def _differences(self, present: list[WatchEvent]) -> list[Change]:
+        kept = {key_of(event.object) for event in present}
+        gone = [key for key in self.objects if key not in kept]
+        lost = [Change(key, self.objects.pop(key), None) for key in gone]
+        return lost + [
+            change
+            for change in map(self._apply, present)
+            if change.old is None or change.old is not change.new
+        ]
+
+
+class Index:
+    """The objects of one resource under the key that a function gives; current at every read."""
+
+    def __init__(
+        self, api: DirectApi, resource: str, group: Callable[[Object], str | None]
+    ) -> None:
+        self._feed = Feed(api, resource)
+        self._group = group
+        self._groups: dict[str, dict[str, Object]] = {}
+
+    def of(self, group: str) -> list[Object]:
+        """Return the objects of a group, the oldest first."""
+        for change in self._feed.changes():
+            if change.old is not None:
+                self._remove(self._group(change.old), change.key, keep=change.new)
+            if change.new is not None and (found := self._group(change.new)) is not None:
+                self._groups.setdefault(found, {})[change.key] = change.new
+        return list(self._groups.get(group, {}).values())
+
+    def _remove(self, group: str | None, key: str, *, keep: Object | None) -> None:
+        if group is None or (keep is not None and self._group(keep) == group):
+            return
+        members = self._groups.get(group, {})
+        members.pop(key, None)
+        if not members:
+            self._groups.pop(group, None)
+
+
+def by_controller(api: DirectApi, resource: str) -> Index:
+    """Return an index of a resource by the uid of each object's controller."""
+
+    def group(obj: Object) -> str | None:
+        owner: dict[str, Any] | None = controller_of(obj)
+        return owner["uid"] if owner is not None else None
+
+    return Index(api, resource, group)

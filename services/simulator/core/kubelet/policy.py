@@ -1,0 +1,24 @@
+"""How long things take on simulated nodes, and what the nodes are."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from types import MappingProxyType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KubeletPolicy:
+    """Delays and limits of the kubelets."""
+
+    boot: timedelta = timedelta(seconds=1)
+    """From the appearance of a Node to its readiness."""
+    start: timedelta = timedelta(milliseconds=300)
+    """From a pod's binding to its readiness."""
+    stop: timedelta = timedelta(milliseconds=200)
+    """From a pod's deletion to its end, unless its grace period is shorter."""
+    run: timedelta = timedelta(seconds=5)
+    """How long the pods of a Job run; an annotation of the pod says otherwise."""
+    heartbeat: timedelta = timedelta(seconds=10)
+    """Between two renewals of a node's lease."""
+    volume_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    """How many volumes a node attaches, by CSI driver; these drivers are on every node."""

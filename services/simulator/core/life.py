@@ -1,0 +1,31 @@
+"""Everything that runs on top of the API server, in the order in which it is stepped.
+
+Node states come first and the scheduler last, so that within one round it sees what all others did.
+"""
+
+from services.simulator.core.api.server import ApiServer
+from services.simulator.core.controllers.deployment import deployment_controller
+from services.simulator.core.controllers.garbage import Garbage
+from services.simulator.core.controllers.node_lifecycle import (
+    node_lifecycle_controller,
+    pod_garbage_controller,
+)
+from services.simulator.core.controllers.replica_set import replica_set_controller
+from services.simulator.core.kubelet.kubelets import Kubelets
+from services.simulator.core.kubelet.policy import KubeletPolicy
+from services.simulator.core.part import Part
+from services.simulator.core.scheduler.scheduler import Scheduler
+
+
+def all_parts(server: ApiServer, kubelets: KubeletPolicy) -> tuple[Part, ...]:
+    """Return the parts of one cluster."""
+    api = server.direct
+    return (
+        Kubelets(api, kubelets),
+        node_lifecycle_controller(api),
+        pod_garbage_controller(api),
+        deployment_controller(api),
+        replica_set_controller(api),
+        Scheduler(api),
+        Garbage(server.store),
+    )

@@ -1,0 +1,24 @@
+"""What the scheduler says of a pod that it could not place: the PodScheduled condition."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from services.simulator.core.objects import Object, condition_of, with_condition
+
+UNSCHEDULABLE = "Unschedulable"
+ERROR = "SchedulerError"
+
+
+def refused_status(
+    pod: Mapping[str, Any], reason: str, message: str, now: datetime
+) -> Object | None:
+    """Return the pod's status with the refusal in it, None if it says so already."""
+    new = {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
+    old = condition_of(pod, "PodScheduled")
+    if old is not None and all(old.get(member) == value for member, value in new.items()):
+        return None
+    status = pod["status"]
+    conditions = list(status.get("conditions") or ())
+    extra = {"lastProbeTime": None}
+    return {**status, "conditions": with_condition(conditions, new, now, extra=extra)}

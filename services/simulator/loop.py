@@ -1,0 +1,64 @@
+"""The loop of the simulated cluster: step every part, then wait for news or the next due time."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from libs.runtime.clock import Clock
+from services.simulator.core.api.store import Store
+from services.simulator.core.part import Part, earliest
+from services.simulator.metrics import Metrics
+
+logger = logging.getLogger(__name__)
+
+
+class LifeLoop:
+    """Steps the parts on the clock, whenever any object was written."""
+
+    def __init__(self, store: Store, parts: Sequence[Part], clock: Clock, metrics: Metrics) -> None:
+        self._store = store
+        self._parts = parts
+        self._clock = clock
+        self._metrics = metrics
+        self._news = asyncio.Event()
+        self._listening: set[str] = set()
+
+    async def run(self) -> None:
+        """Run until cancelled."""
+        while True:
+            self._listen()
+            self._news.clear()
+            due = self.step(self._clock.now())
+            await self._wait(due)
+
+    def step(self, now: datetime) -> datetime | None:
+        """Step every part once; return when to step again if nothing is written before."""
+        due: datetime | None = None
+        for part in self._parts:
+            with self._metrics.measured(part.name):
+                outcome = part.step(now)
+            due = earliest(due, outcome.again)
+            for refusal in outcome.refusals:
+                self._metrics.refused(part.name)
+                what = {"part": part.name, "subject": refusal.subject, "why": str(refusal.error)}
+                logger.info("refused", extra=what)
+        return due
+
+    async def _wait(self, due: datetime | None) -> None:
+        """Wait for news or until `due`; other tasks run in any case."""
+        if self._news.is_set():
+            await self._clock.sleep(timedelta())
+            return
+        left = None if due is None else max(0.0, (due - self._clock.now()).total_seconds())
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(left):
+                await self._news.wait()
+
+    def _listen(self) -> None:
+        """Hear of writes to every resource, custom ones too, from the moment that it is served."""
+        for resource in self._store.resources:
+            if resource.bucket not in self._listening:
+                self._listening.add(resource.bucket)
+                self._store.storage.bucket(resource.bucket).listeners.append(self._news.set)
