@@ -31,6 +31,7 @@ from libs.kube.objects.decoding import from_document
 from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodeOverlay, NodePool
 from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_of
 from libs.kube.objects.node import Node
+from libs.kube.objects.pod import Pod
 from libs.kube.objects.policy import PodDisruptionBudget, PriorityClass, RuntimeClass
 from libs.kube.objects.workload import DaemonSet
 
@@ -98,6 +99,7 @@ def load(
     """
     read = objects_of(documents)
     state = ClusterState(options)
+    _check_uids(read.objects)
     for one in read.objects:
         _check(one)
         state.upsert(one.obj)
@@ -125,8 +127,11 @@ def objects_of(documents: Iterable[tuple[str, object]]) -> FileObjects:
     """
     gathered = _Gathered()
     for source, document in documents:
-        for one in _flat(source, document):
-            gathered.add(source, one)
+        try:
+            for one in _flat(source, document):
+                gathered.add(source, one)
+        except RecursionError:
+            raise InvalidRequest("is nested too deeply, or contains itself", field=source) from None
     return gathered.result()
 
 
@@ -267,6 +272,20 @@ def _add_replicas(objects: Iterable[FileObject], state: ClusterState) -> list[st
             f"input: {len(made.pods)} pending assumed"
         )
     return notes
+
+
+def _check_uids(objects: Iterable[FileObject]) -> None:
+    """Refuse two pods of one identity, of which planning would see but one."""
+    seen: dict[str, FileObject] = {}
+    for one in objects:
+        uid = one.obj.metadata.uid
+        if not isinstance(one.obj, Pod) or not uid:
+            continue
+        if uid in seen:
+            raise InvalidRequest(
+                f"is also that of {seen[uid].shown}", field=f"{one.shown}: metadata.uid"
+            )
+        seen[uid] = one
 
 
 def _check(one: FileObject) -> None:

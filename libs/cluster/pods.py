@@ -42,6 +42,11 @@ class PodRecord:
     stamp: tuple[object, ...] = field(default=())
     """State of the cluster that the row was completed with."""
 
+    @property
+    def refers(self) -> bool:
+        """Return whether the pod refers to other objects, which may change."""
+        return bool(self.claims or self.resource_claims)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placement:
@@ -62,6 +67,7 @@ class Pods:
         self._shapes = shapes
         self._offline = offline
         self._records: dict[PodKey, PodRecord] = {}
+        self._tracked: frozenset[str] = frozenset()
 
     def upsert(self, pod: Pod) -> None:
         """Convert a pod that is new or changed."""
@@ -108,8 +114,12 @@ class Pods:
         """Return the rows of the pods and their shapes; what is wrong is reported and left out."""
         rows: list[PodRow] = []
         shapes: dict[int, PodShape] = {}
-        stamp = (placement.tracked, placement.resolver.version)
+        if placement.tracked != self._tracked:
+            self._tracked = placement.tracked
+        alone = (self._tracked, 0)
+        referring = (self._tracked, placement.resolver.version)
         for record in records:
+            stamp = referring if record.refers else alone
             if record.stamp != stamp:
                 self._finish(record, placement)
                 record.stamp = stamp
@@ -152,7 +162,7 @@ class Pods:
             return
         record.missing = None
         completion = Completion(labels=filtered(record.labels, placement.tracked))
-        if record.claims or record.inline or record.resource_claims:
+        if record.refers or record.inline:
             try:
                 completion = replace(
                     completion,

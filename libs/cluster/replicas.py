@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from libs.domain.errors import InvalidRequest
 from libs.kube.convert.template import Admission, pod_of
 from libs.kube.objects.kinds import KubeObject, kind_of
 from libs.kube.objects.metadata import ObjectMeta, OwnerReference
@@ -24,6 +25,9 @@ from libs.kube.objects.workload import Deployment, Job, ReplicaSet, StatefulSet
 
 _TEMPLATE_HASH = "pod-template-hash"
 _API_VERSIONS = {"Job": "batch/v1"}
+
+MOST_PODS = 200_000
+"""More pods of one workload than the largest clusters run are a slip of the keyboard."""
 
 Workload = Deployment | ReplicaSet | StatefulSet | Job
 Owned = tuple[str, str, str]
@@ -44,6 +48,9 @@ def missing_replicas(objects: Iterable[KubeObject], admission: Admission) -> lis
 
     A ReplicaSet counts only where its Deployment is not in the input. Pods are matched by their
     owner; where their ReplicaSet is not in the input, by its name, which its Deployment chose.
+
+    Raises:
+        InvalidRequest: a workload is to have more pods than any cluster runs.
     """
     given = tuple(objects)
     workloads = [one for one in given if isinstance(one, Workload)]
@@ -82,6 +89,12 @@ def _manned(objects: Iterable[KubeObject]) -> set[Owned]:
 
 def _replicas(workload: Workload, admission: Admission) -> Replicas:
     count = _count(workload)
+    if count > MOST_PODS:
+        kind, namespace, name = _key(workload)
+        raise InvalidRequest(
+            f"{count} pods are more than the {MOST_PODS} that one workload may have here",
+            field=f'{kind} "{namespace}/{name}": spec',
+        )
     first = workload.spec.ordinals.start if isinstance(workload, StatefulSet) else 0
     pods: list[Pod] = []
     claims: list[PersistentVolumeClaim] = []

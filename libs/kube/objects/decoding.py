@@ -7,6 +7,7 @@ read again item by item, and what is broken is named.
 
 import re
 from collections.abc import Hashable, Mapping
+from datetime import date
 from functools import cache
 from typing import Any, Generic, TypeVar
 
@@ -118,12 +119,15 @@ def from_document(document: Mapping[str, Any], struct: type[T]) -> T:
     """Return the struct of a document parsed from JSON or YAML; nulls count as absent.
 
     Raises:
-        InvalidRequest: a field has the wrong type; with its path.
+        InvalidRequest: a field has the wrong type, with its path; or the document contains itself,
+            as YAML can.
     """
     try:
-        return msgspec.convert(_without_nulls(document), struct)
+        return msgspec.convert(_plain(document), struct)
     except msgspec.ValidationError as error:
         raise invalid_request(error) from error
+    except RecursionError:
+        raise InvalidRequest("is nested too deeply, or contains itself") from None
 
 
 def invalid_request(error: msgspec.ValidationError) -> InvalidRequest:
@@ -173,12 +177,13 @@ def _raw(data: bytes, kind: Hashable) -> Any:
         raise InvalidRequest(f"not JSON: {error}") from error
 
 
-def _without_nulls(value: Any) -> Any:
+def _plain(value: Any) -> Any:
+    """Return the document as JSON would hold it: without nulls, timestamps of YAML as text."""
     if isinstance(value, Mapping):
-        return {key: _without_nulls(one) for key, one in value.items() if one is not None}
+        return {key: _plain(one) for key, one in value.items() if one is not None}
     if isinstance(value, list | tuple):
-        return [_without_nulls(one) for one in value]
-    return value
+        return [_plain(one) for one in value]
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def _lower(text: str) -> str:

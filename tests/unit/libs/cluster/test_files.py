@@ -1,3 +1,4 @@
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -145,6 +146,33 @@ def test_bad_input_names_source_object_and_field(document: object, message: str)
         _load(document)
 
     assert str(caught.value) == message
+
+
+def test_a_document_that_contains_itself_is_refused() -> None:
+    document: list[object] = []
+    document.append(document)
+    pod = a_pod("a")
+    pod["spec"]["affinity"] = pod["spec"]
+
+    for one in (document, pod):
+        with pytest.raises(InvalidRequest, match="contains itself"):
+            _load(one)
+
+
+def test_two_pods_of_one_uid_are_refused() -> None:
+    with pytest.raises(InvalidRequest, match="metadata.uid: is also that of"):
+        _load(a_pod("a", meta={"uid": "u"}), a_pod("b", meta={"uid": "u"}))
+
+
+def test_more_replicas_than_any_cluster_runs_are_refused() -> None:
+    with pytest.raises(InvalidRequest, match='Deployment "default/web": spec: 1000000000 pods'):
+        _load(_workload("Deployment", replicas=10**9))
+
+
+def test_timestamps_of_yaml_are_read() -> None:
+    pod = a_pod("a", meta={"creationTimestamp": datetime(2026, 7, 1, tzinfo=UTC)})
+
+    assert row_of(taken(_load(pod).state), "a").created_ms == 1_782_864_000_000
 
 
 def test_kinds_that_planning_does_not_read_are_left_out_with_a_note() -> None:

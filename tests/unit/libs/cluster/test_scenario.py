@@ -76,7 +76,8 @@ items:
     uid: bound
     creationTimestamp: "2026-07-01T00:02:00Z"
     labels: {app: db, noise: "1"}
-    ownerReferences: [{apiVersion: apps/v1, kind: StatefulSet, name: db, uid: sts, controller: true}]
+    ownerReferences:
+    - {apiVersion: apps/v1, kind: StatefulSet, name: db, uid: sts, controller: true}
   spec:
     nodeName: n1
     containers: [{name: c, resources: {requests: {cpu: "1", memory: 1Gi}}}]
