@@ -91,6 +91,14 @@ class SnapshotHolder:
             )
         return found
 
+    def silence(self, cluster_id: str) -> timedelta:
+        """Return for how long the pusher of a cluster has not been heard of, heartbeats included.
+
+        Raises:
+            NotFound: no snapshot of the cluster is held.
+        """
+        return timedelta(seconds=self._clock.monotonic() - self._held(cluster_id).heard_at)
+
     async def newer_than(self, cluster_id: str, seen: SnapshotId | None) -> ClusterSnapshot:
         """Wait until the newest snapshot of a cluster is another than `seen`, and return it."""
         while True:

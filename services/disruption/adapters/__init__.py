@@ -1,0 +1,1 @@
+"""Where disruption meets lifecycle."""
