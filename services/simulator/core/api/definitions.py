@@ -14,6 +14,7 @@ from services.simulator.core.api import columns, jsonpath
 from services.simulator.core.api.errors import FieldError, wrong
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.resources import Catalogue, Resource
+from services.simulator.core.api.storage import Storage
 from services.simulator.core.crd.admission import CompiledCrd, CompiledVersion, compile_crd
 
 Object = dict[str, Any]
@@ -26,13 +27,57 @@ _VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "updat
 class Definitions:
     """The compiled definitions and the resources that they serve."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
+    def __init__(
+        self, catalogue: Catalogue, storage: Storage, timestamp: Callable[[], str]
+    ) -> None:
         self._catalogue = catalogue
+        self._storage = storage
+        self._timestamp = timestamp
         self._compiled: dict[str, CompiledCrd] = {}
 
     def version_of(self, resource: Resource) -> CompiledVersion:
         """Return the compiled schema of a custom resource."""
         return self._compiled[resource.qualified].versions[resource.version]
+
+    def follow(self, key: str) -> None:
+        """Establish a definition that was written, and serve it as it is now."""
+        current = self._storage.read(BUCKET, key)
+        assert current is not None
+        crd = current.object
+        if "deletionTimestamp" in crd["metadata"]:
+            self.clean_up(key)
+            return
+        conflict = self.conflicts(crd)
+        settled = established(crd, self._timestamp(), conflict)
+        if settled != crd:
+            crd = self._storage.write(BUCKET, key, settled).object
+        if not conflict:
+            self.serve(crd)
+
+    def clean_up(self, name: str) -> None:
+        """Delete what is left of a definition that is going; take its finalizer when nothing is."""
+        crd = self._storage.read(BUCKET, name)
+        if crd is None or "deletionTimestamp" not in crd.object["metadata"]:
+            return
+        for version in self._storage.scan(name):
+            meta = version.object["metadata"]
+            if not meta.get("finalizers"):
+                self._storage.remove(name, version.key)
+            elif "deletionTimestamp" not in meta:
+                marked = {
+                    **meta,
+                    "deletionTimestamp": self._timestamp(),
+                    "deletionGracePeriodSeconds": 0,
+                }
+                self._storage.write(name, version.key, {**version.object, "metadata": marked})
+        if self._storage.scan(name):
+            return
+        left = [held for held in crd.object["metadata"]["finalizers"] if held != CLEANUP]
+        if left:
+            released = {**crd.object["metadata"], "finalizers": left}
+            self._storage.write(BUCKET, name, {**crd.object, "metadata": released})
+        else:
+            self.withdraw(self._storage.remove(BUCKET, name).object)
 
     def serve(self, crd: Object) -> None:
         """Serve the versions of an established definition, instead of those before."""

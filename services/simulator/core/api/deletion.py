@@ -13,10 +13,11 @@ from typing import Any
 
 from services.simulator.core.api import definitions, errors
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.api.placement import finished
 from services.simulator.core.api.reading import ListOptions, Page
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
-from services.simulator.core.api.store import Object, Store, finished
+from services.simulator.core.api.store import Object, Store
 
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"

@@ -1,6 +1,7 @@
 """The resize subresource of pods: change the resources of running containers, nothing else.
 
-Source: Kubernetes documentation, "Resize CPU and Memory Resources assigned to Containers"; KEP-1287.
+Source: Kubernetes documentation, "Resize CPU and Memory Resources assigned to
+Containers"; KEP-1287.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ _MUTABLE = ("cpu", "memory")
 
 
 def take_resources(resource: Resource, new: Object, old: Object) -> Object:
-    """Return the old pod with the resources of the new one; raises the 422 of anything else asked."""
+    """Return the old pod with the new one's resources; raises the 422 of other containers."""
     resized: Object = thaw(old)
     resized["metadata"] = new["metadata"]
     for kind in _KINDS:

@@ -9,9 +9,10 @@ from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.patching import merge, operations
 from services.simulator.core.api.patching.engine import REJECTED, PatchType
+from services.simulator.core.api.placement import uid_mismatch
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
-from services.simulator.core.api.store import Object, Store, uid_mismatch
+from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
 
 _SHORT = {"In": "in", "NotIn": "notin"}

@@ -15,6 +15,7 @@ from services.simulator.core.api import (
     errors,
     negotiation,
     openapi,
+    reviews,
     routing,
     subresources,
     tables,
@@ -85,6 +86,9 @@ class ApiServer:
             raise errors.ApiError(401, "Unauthorized", "Unauthorized")
 
     def _dispatch(self, request: Request) -> Response:
+        review = reviews.answer(request)
+        if review is not None:
+            return review
         route = routing.parse(request.path, self.store.resources)
         if route is None:
             return self._other(request)

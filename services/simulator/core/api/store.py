@@ -13,8 +13,17 @@ from typing import Any
 from services.simulator.core.api import definitions, errors, metadata, reading, resize
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
-from services.simulator.core.api.frozen import freeze
 from services.simulator.core.api.ownership.managers import Manager, by_update
+from services.simulator.core.api.placement import (
+    check_identity,
+    finished,
+    key_of,
+    place,
+    prefix_of,
+    seen_as,
+    stored_form,
+    uid_mismatch,
+)
 from services.simulator.core.api.plugins import admission
 from services.simulator.core.api.reading import ListOptions, Page
 from services.simulator.core.api.resources import Catalogue, Resource
@@ -70,7 +79,7 @@ class Store:
         self.plugins = plugins
         self.storage = Storage(history=history)
         self.resources = Catalogue(BUILTIN)
-        self.definitions = Definitions(self.resources)
+        self.definitions = Definitions(self.resources, self.storage, self.timestamp)
         self._boot()
 
     def _boot(self) -> None:
@@ -361,7 +370,7 @@ class Store:
         """
         version = self.storage.write(resource.bucket, key, stored_form(resource, obj))
         if resource.bucket == definitions.BUCKET:
-            self._follow_definition(key)
+            self.definitions.follow(key)
         return seen_as(resource, version)
 
     def remove(self, resource: Resource, key: str) -> Version:
@@ -370,50 +379,8 @@ class Store:
         if resource.bucket == definitions.BUCKET:
             self.definitions.withdraw(version.object)
         elif resource.custom:
-            self._clean_up(resource.qualified)
+            self.definitions.clean_up(resource.qualified)
         return seen_as(resource, version)
-
-    def _follow_definition(self, key: str) -> None:
-        """Establish a definition that was written, and serve it as it is now."""
-        current = self.storage.read(definitions.BUCKET, key)
-        assert current is not None
-        crd = current.object
-        if "deletionTimestamp" in crd["metadata"]:
-            self._clean_up(key)
-            return
-        conflict = self.definitions.conflicts(crd)
-        settled = definitions.established(crd, self.timestamp(), conflict)
-        if settled != crd:
-            crd = self.storage.write(definitions.BUCKET, key, settled).object
-        if not conflict:
-            self.definitions.serve(crd)
-
-    def _clean_up(self, name: str) -> None:
-        """Delete what is left of a definition that is going; take its finalizer when nothing is."""
-        crd = self.storage.read(definitions.BUCKET, name)
-        if crd is None or "deletionTimestamp" not in crd.object["metadata"]:
-            return
-        for version in self.storage.scan(name):
-            meta = version.object["metadata"]
-            if not meta.get("finalizers"):
-                self.storage.remove(name, version.key)
-            elif "deletionTimestamp" not in meta:
-                marked = {
-                    **meta,
-                    "deletionTimestamp": self.timestamp(),
-                    "deletionGracePeriodSeconds": 0,
-                }
-                self.storage.write(name, version.key, {**version.object, "metadata": marked})
-        if self.storage.scan(name):
-            return
-        left = [
-            held for held in crd.object["metadata"]["finalizers"] if held != definitions.CLEANUP
-        ]
-        if left:
-            released = {**crd.object["metadata"], "finalizers": left}
-            self.storage.write(definitions.BUCKET, name, {**crd.object, "metadata": released})
-        else:
-            self.definitions.withdraw(self.storage.remove(definitions.BUCKET, name).object)
 
     # Shared steps
 
@@ -483,92 +450,6 @@ class Store:
             )
         if revision != current["resourceVersion"]:
             raise errors.conflict(resource, current["name"])
-
-
-def seen_as(resource: Resource, version: Version) -> Version:
-    """Return a stored state as a resource shows it: itself, or another version's view of it."""
-    if resource.from_storage is None:
-        return version
-    return Version(version.key, freeze(resource.from_storage(version.object)), version.revision)
-
-
-def stored_form(resource: Resource, obj: Object) -> Object:
-    """Return an object as it is stored: in the storage version."""
-    if resource.to_storage is not None:
-        return resource.to_storage(obj)
-    if resource.stored_version:
-        return {**obj, "apiVersion": f"{resource.group}/{resource.stored_version}"}
-    return obj
-
-
-def key_of(resource: Resource, name: str, namespace: str) -> str:
-    """Return the storage key of an object."""
-    return f"{namespace}/{name}" if resource.namespaced else name
-
-
-def prefix_of(resource: Resource, namespace: str | None) -> str:
-    """Return the storage prefix of a namespace, empty for all."""
-    return f"{namespace}/" if resource.namespaced and namespace else ""
-
-
-def place(resource: Resource, meta: Object, namespace: str) -> None:
-    """Put an object into the namespace of its path; raises the 400 if it names another."""
-    if not resource.namespaced:
-        meta.pop("namespace", None)
-        return
-    if namespace and meta.get("namespace", namespace) != namespace:
-        raise errors.bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
-    if namespace:
-        meta["namespace"] = namespace
-    elif "namespace" not in meta:
-        meta["namespace"] = "default"
-
-
-def check_identity(resource: Resource, meta: Object, name: str, namespace: str) -> None:
-    """Raise the 400 of an object that is not the one in the path."""
-    own = meta.get("name", "")
-    if not own:
-        raise errors.bad_request(
-            f"the name of the object ({name} based on URL) was undeterminable: name must be "
-            "provided"
-        )
-    if own != name:
-        raise errors.bad_request(
-            f"the name of the object ({own}) does not match the name on the URL ({name})"
-        )
-    place(resource, meta, namespace)
-
-
-def uid_mismatch(resource: Resource, old: Version, wanted: str) -> errors.ApiError:
-    """Return the 409 of a uid that is not the stored one, as etcd's client words it."""
-    place_in_etcd = {
-        "nodes": "minions",
-        "endpoints": "services/endpoints",
-        "services": "services/specs",
-    }
-    folder = place_in_etcd.get(resource.plural, resource.plural)
-    if resource.group and "." in resource.group and not resource.group.endswith(".k8s.io"):
-        folder = f"{resource.group}/{folder}"
-    current = old.object["metadata"]["uid"]
-    why = (
-        f"StorageError: invalid object, Code: 4, Key: /registry/{folder}/{old.key}, "
-        "ResourceVersion: 0, "
-        f"AdditionalErrorMsg: Precondition failed: UID in precondition: {wanted}, UID in object "
-        f"meta: {current}"
-    )
-    return errors.conflict(resource, old.object["metadata"]["name"], why)
-
-
-def finished(obj: Object) -> bool:
-    """Tell whether nothing holds an object that is being deleted any more."""
-    meta = obj["metadata"]
-    if "deletionTimestamp" not in meta or meta.get("finalizers"):
-        return False
-    if obj["kind"] == "Namespace":
-        return not obj["spec"].get("finalizers")
-    return not meta.get("deletionGracePeriodSeconds")
 
 
 def _copy_member(new: Object, old: Object, name: str) -> None:

@@ -141,7 +141,8 @@ def _wrong_type(resource: Resource, kind: str, version: str) -> ApiError:
             f"the API version in the data ({version}) does not match the expected API version "
             f"({resource.group_version})"
         )
+    package = resource.group.partition(".")[0] or "core"
     return bad_request(
         f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
-        f"converting (v1.{kind}) to (core.{resource.kind}): unknown conversion"
+        f"converting ({resource.version}.{kind}) to ({package}.{resource.kind}): unknown conversion"
     )

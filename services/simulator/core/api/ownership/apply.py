@@ -18,8 +18,9 @@ from services.simulator.core.api.ownership.managers import (
     shape_of,
 )
 from services.simulator.core.api.ownership.shapes import Kind, Shape
+from services.simulator.core.api.placement import check_identity
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.store import Object, Store, check_identity
+from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
 from services.simulator.core.types import codec
 
@@ -126,7 +127,7 @@ def _merge_into(
 
 
 def _managers_of(resource: Resource, live: Object, me: Manager) -> list[Manager]:
-    """Return the managers of an object; one that nobody manages yet gets one for all that is there."""
+    """Return the managers of an object; what nobody manages yet gets one for all of it."""
     managers = decode_managers(live["metadata"].get("managedFields", ()))
     if managers:
         return managers

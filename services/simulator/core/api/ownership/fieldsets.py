@@ -19,7 +19,7 @@ NONE: Fields = frozenset()
 
 
 def fields_of(value: Any, shape: Shape) -> Fields:
-    """Return the fields that a value sets: leaves, empty containers and the items of keyed lists."""
+    """Return the fields that a value sets: leaves, empty containers, items of keyed lists."""
     return frozenset(_leaves(value, shape, ()))
 
 
@@ -95,7 +95,7 @@ def _parts(value: Any, shape: Shape) -> list[tuple[str, Any, Shape]]:
 
 
 def key_step(item: Any, shape: Shape) -> str:
-    """Return the step to an item of a keyed list; `protocol` defaults to TCP, as in Kubernetes' schema."""
+    """Return the step to an item of a keyed list; the default of `protocol` is TCP."""
     members = item if isinstance(item, Mapping) else {}
     keys = {name: members.get(name, "TCP" if name == "protocol" else None) for name in shape.keys}
     return f"k:{_json({name: keys[name] for name in sorted(keys)})}"

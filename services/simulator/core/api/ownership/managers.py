@@ -88,7 +88,7 @@ def shape_of(resource: Resource) -> Shape:
 
 
 def ownable(fields: Fields, resource: Resource, subresource: str) -> Fields:
-    """Return the fields that a manager can own through an endpoint: not identity, not the other half."""
+    """Return what a manager can own through an endpoint: not identity, not the other half."""
     other_half = ("f:spec",) if subresource == "status" else ("f:status",)
     resets = resource.has_status
 

@@ -1,6 +1,7 @@
 """Nodes, namespaces and the small kinds: what each defaults, sets and refuses."""
 
 import base64
+import zlib
 
 from services.simulator.core.api import names
 from services.simulator.core.api.errors import (
@@ -69,7 +70,7 @@ def validate_data(obj: Object) -> list[FieldError]:
 
 
 def default_service(service: Object) -> None:
-    """Fill in the defaults of a Service; addresses are not handed out."""
+    """Fill in the defaults of a Service."""
     spec = service["spec"]
     spec.setdefault("type", "ClusterIP")
     spec.setdefault("sessionAffinity", "None")
@@ -82,6 +83,31 @@ def default_service(service: Object) -> None:
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
+
+
+def default_limit_range(obj: Object) -> None:
+    """Let containers' defaults follow from their bounds where none are given."""
+    for entry in obj["spec"].get("limits") or ():
+        if entry.get("type") != "Container":
+            continue
+        default = {**entry.get("max", {}), **entry.get("default", {})}
+        request = {**entry.get("min", {}), **default, **entry.get("defaultRequest", {})}
+        if default:
+            entry["default"] = default
+        if request:
+            entry["defaultRequest"] = request
+
+
+def assign_address(service: Object, _now: str) -> None:
+    """Give a Service a virtual address, made from its uid: nothing answers there."""
+    spec = service["spec"]
+    if spec["type"] == "ExternalName":
+        return
+    digest = zlib.crc32(service["metadata"]["uid"].encode())
+    spec.setdefault("clusterIP", f"10.96.{digest >> 8 & 255}.{digest & 255}")
+    spec.setdefault("clusterIPs", [spec["clusterIP"]])
+    spec.setdefault("ipFamilies", ["IPv4"])
+    spec.setdefault("ipFamilyPolicy", "SingleStack")
 
 
 def default_storage_class(obj: Object) -> None:
@@ -198,7 +224,10 @@ NODE = Strategy(
 )
 CONFIG_MAP = Strategy(validate=validate_data)
 SECRET = Strategy(default=default_secret, validate=validate_data)
-SERVICE = Strategy(default=default_service, check_name=names.label_1035)
+SERVICE = Strategy(
+    default=default_service, prepare_create=assign_address, check_name=names.label_1035
+)
+LIMIT_RANGE = Strategy(default=default_limit_range)
 STORAGE_CLASS = Strategy(default=default_storage_class, validate=validate_storage_class)
 CLAIM = Strategy(
     default=default_claim,

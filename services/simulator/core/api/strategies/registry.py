@@ -18,6 +18,7 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "configmaps": cluster.CONFIG_MAP,
         "secrets": cluster.SECRET,
         "services": cluster.SERVICE,
+        "limitranges": cluster.LIMIT_RANGE,
         "persistentvolumeclaims": cluster.CLAIM,
         "persistentvolumes": cluster.VOLUME,
         "events.events.k8s.io": cluster.NEW_EVENT,
