@@ -11,7 +11,9 @@ from libs.cluster.problems import Problems
 from libs.cluster.resolving import Resolver
 from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
 from libs.domain.errors import InvalidRequest
+from libs.domain.plan import UnplacedPods
 from libs.domain.pod import NodeTerm, PodRow, PodShape
+from libs.domain.reason import Rule, Unplaceable
 from libs.domain.requirements import ANYTHING
 from libs.kube.convert.pod import claims_of, row
 from libs.kube.convert.requests import host_ports, pod_requests
@@ -68,6 +70,7 @@ class Pods:
         self._offline = offline
         self._records: dict[PodKey, PodRecord] = {}
         self._tracked: frozenset[str] = frozenset()
+        self._left_out: dict[tuple[Rule, str], list[str]] = {}
 
     def upsert(self, pod: Pod) -> None:
         """Convert a pod that is new or changed."""
@@ -98,6 +101,21 @@ class Pods:
             key=lambda pair: pair[0],
         )
 
+    def left_out(self, nodes: int) -> tuple[UnplacedPods, ...]:
+        """Return the waiting pods that were left out when last completed, by reason.
+
+        Args:
+            nodes: how many nodes there were, all of which the reason rules out.
+        """
+        found = [
+            UnplacedPods(
+                pod_uids=tuple(sorted(uids)),
+                reason=Unplaceable(message=message, existing=((rule, nodes),)),
+            )
+            for (rule, message), uids in self._left_out.items()
+        ]
+        return tuple(sorted(found, key=lambda one: one.pod_uids))
+
     def records(self) -> list[PodRecord]:
         """Return the pods that matter, by uid: those that take room or need it now or later."""
         found = [
@@ -114,6 +132,7 @@ class Pods:
         """Return the rows of the pods and their shapes; what is wrong is reported and left out."""
         rows: list[PodRow] = []
         shapes: dict[int, PodShape] = {}
+        self._left_out = {}
         if placement.tracked != self._tracked:
             self._tracked = placement.tracked
         alone = (self._tracked, 0)
@@ -164,11 +183,7 @@ class Pods:
         completion = Completion(labels=filtered(record.labels, placement.tracked))
         if record.refers or record.inline:
             try:
-                completion = replace(
-                    completion,
-                    volumes=placement.resolver.volumes(record),
-                    device_claims=placement.resolver.devices(record),
-                )
+                completion = _completed(completion, record, placement.resolver)
             except InvalidRequest as error:
                 record.missing = error
         record.shape = self._shapes.finish(record.raw, completion)
@@ -184,6 +199,7 @@ class Pods:
         if record.problem is not None:
             problems.add("Pod", *name, record.problem)
         if done is None:
+            self._leave_out(record, record.problem)
             return None
         if done.node and done.node not in placement.nodes:
             error = InvalidRequest(f'node "{done.node}" does not exist', field="spec.nodeName")
@@ -191,7 +207,30 @@ class Pods:
             return None
         if record.missing is not None and done.provisionable:
             problems.add("Pod", *name, record.missing)
+            self._leave_out(record, record.missing)
             return None
         if done.gang and done.gang not in placement.gangs:
             return done._replace(gang="")
         return done
+
+    def _leave_out(self, record: PodRecord, error: InvalidRequest | None) -> None:
+        if record.row.provisionable and error is not None:
+            self._left_out.setdefault((_rule(error), str(error)), []).append(record.row.uid)
+
+
+def _completed(completion: Completion, record: PodRecord, resolver: Resolver) -> Completion:
+    namespace = record.row.namespace
+    return replace(
+        completion,
+        volumes=resolver.volumes(namespace, record.claims, record.inline),
+        device_claims=resolver.devices(
+            namespace, record.resource_claims, record.resource_claim_statuses
+        ),
+    )
+
+
+def _rule(error: InvalidRequest) -> Rule:
+    """Return the rule that keeps a pod out, by the field that is the problem."""
+    if error.field.startswith("spec.volumes"):
+        return Rule.VOLUME_CLAIM
+    return Rule.DEVICES if error.field.startswith("spec.resourceClaims") else Rule.INVALID_POD

@@ -3,19 +3,15 @@
 Apart from `pods` because the objects referred to come and go on their own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from libs.domain.device import DeviceClaim
 from libs.domain.errors import InvalidRequest
 from libs.kube.convert.device import device_claim
 from libs.kube.convert.volume import PodVolumes, Storage, resolve
 from libs.kube.objects.device import ResourceClaim, ResourceClaimTemplate
-from libs.kube.objects.pod import PodResourceClaim
-
-if TYPE_CHECKING:
-    from libs.cluster.pods import PodRecord
+from libs.kube.objects.pod import PodResourceClaim, ResourceClaimStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,25 +24,37 @@ class Resolver:
     version: int
     """Changes whenever one of these objects does."""
 
-    def volumes(self, record: "PodRecord") -> PodVolumes:
-        """Return what the pod's volumes demand.
+    def volumes(
+        self, namespace: str, claims: Iterable[tuple[str, str]], inline: Iterable[str]
+    ) -> PodVolumes:
+        """Return what a pod's volumes demand; arguments as of `convert.volume.resolve`.
 
         Raises:
             InvalidRequest: a claim is missing, or cannot be bound.
         """
-        return resolve(record.row.namespace, record.claims, record.inline, self.storage)
+        return resolve(namespace, claims, inline, self.storage)
 
-    def devices(self, record: "PodRecord") -> tuple[DeviceClaim, ...]:
-        """Return the devices that the pod claims.
+    def devices(
+        self,
+        namespace: str,
+        claims: Iterable[PodResourceClaim],
+        statuses: Iterable[ResourceClaimStatus],
+    ) -> tuple[DeviceClaim, ...]:
+        """Return the devices that a pod claims.
+
+        Args:
+            namespace: of the pod.
+            claims: as in the pod's spec.
+            statuses: which claims were made from its templates.
 
         Raises:
             InvalidRequest: a claim or template is missing or broken.
         """
-        made = {one.name: one.resource_claim_name for one in record.resource_claim_statuses}
+        made = {one.name: one.resource_claim_name for one in statuses}
         found = []
-        for index, one in enumerate(record.resource_claims):
+        for index, one in enumerate(claims):
             try:
-                found.append(self._device(record.row.namespace, one, made.get(one.name, "")))
+                found.append(self._device(namespace, one, made.get(one.name, "")))
             except InvalidRequest as error:
                 raise error.under(f"spec.resourceClaims[{index}]") from None
         return tuple(found)

@@ -23,6 +23,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
+from libs.domain.plan import UnplacedPods
 from libs.domain.pod import PodRow, PodShape, PodTable
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
@@ -79,6 +80,7 @@ class ClusterState:
         self._nodes: Memo[Node] = Memo()
         self._pools: Memo[NodePool] = Memo()
         self._version = 0
+        self._node_count = 0
 
     def upsert(self, obj: KubeObject) -> None:
         """Take an object in, in the place of its predecessor."""
@@ -171,6 +173,13 @@ class ClusterState:
         """Return the pods that are illegible, with the field, by namespace and name."""
         return self._pods.invalid()
 
+    def left_out(self) -> tuple[UnplacedPods, ...]:
+        """Return the waiting pods that the last snapshot does not have, each with the reason.
+
+        No solver sees them; whoever acts on a plan adds them to those that it could not place.
+        """
+        return self._pods.left_out(self._node_count)
+
     def snapshot(self, now: datetime, snapshot_id: SnapshotId) -> ClusterSnapshot:
         """Return the cluster as it is known now."""
         problems = Problems()
@@ -181,6 +190,7 @@ class ClusterState:
             self._objects.of(karpenter.NodeClaim), self._nominations, problems
         )
         found = self._build_nodes(claims, problems)
+        self._node_count = len(found)
         gangs = keyed("gangs", workloads.gangs(self._objects))
         budgets = workloads.budgets(self._objects, problems)
         placed = self._place(found, gangs, budgets, problems)

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from libs.domain.reason import Rule
 from tests.unit.libs.cluster.clusters import (
     a_state,
     an_object_of,
@@ -178,6 +179,28 @@ def test_a_pod_waits_for_a_claim_that_is_not_there() -> None:
     assert (pod_names(after), reasons(after)) == (["a"], {})
     assert shape_of(after, "a").volume_attach_counts[0].driver == "p"
     assert row_of(after, "a").volume_claims == ("data",)
+
+
+def test_waiting_pods_that_are_left_out_are_known_with_their_reason() -> None:
+    state = a_state(
+        a_node("n"),
+        a_pod("a", volumes=_claiming()),
+        a_pod("b", volumes=_claiming()),
+        a_pod("c", containers=[a_container("-1")]),
+        a_pod("d", resourceClaims=[{"name": "gpu", "resourceClaimName": "x"}]),
+        a_pod("e", nodeName="gone"),
+        a_pod("f"),
+    )
+    taken(state)
+
+    found = state.left_out()
+
+    assert [(one.pod_uids, one.reason.existing) for one in found] == [
+        (("uid-a", "uid-b"), ((Rule.VOLUME_CLAIM, 1),)),
+        (("uid-c",), ((Rule.INVALID_POD, 1),)),
+        (("uid-d",), ((Rule.DEVICES, 1),)),
+    ]
+    assert 'persistentvolumeclaim "default/data" does not exist' in found[0].reason.message
 
 
 def test_a_running_pod_keeps_its_room_whatever_became_of_its_claims() -> None:
