@@ -73,7 +73,10 @@ def encode(
                 workload=work,
                 dimensions=dimensions,
                 daemons=daemons,
-                keys=_keys((one for many in asks.values() for one in many), shapes.values()),
+                keys=_keys(
+                    (one for many in asks.values() for one in many),
+                    [*shapes.values(), *(pods.shape for pods in work.bound)],
+                ),
                 templates={template.pool.name: template for template in found},
                 cache=cache,
             )
@@ -118,7 +121,7 @@ def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:
 
 
 def _keys(asks: Iterable[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
-    """Return the label keys that tell nodes apart for anyone who waits."""
+    """Return the label keys that tell nodes apart for anyone who waits or keeps others away."""
     found: set[str] = set()
     for ask in asks:
         for place in (*ask.places, *ask.node_places):

@@ -23,6 +23,7 @@ from services.solver.core.claim_class import Bounds, ClaimClass, ClaimClasses
 from services.solver.core.limits import PoolLimits
 from services.solver.core.ports import conflict
 from services.solver.core.reservations import Reservations
+from services.solver.core.tally import Opened
 from services.solver.core.template import Template
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Bools, Dimensions, Ints, covering, most_that_fit
@@ -83,6 +84,7 @@ class Packer:
         return self._rounds(real) and self._rounds(virtual)
 
     def _rounds(self, groups: list[int]) -> bool:
+        """Try all groups, then again those that others may have helped, until nothing changes."""
         while groups:
             progress = False
             for index in groups:
@@ -92,9 +94,17 @@ class Packer:
             groups = [
                 index
                 for index in groups
-                if progress and self.left[index] and self._problem.asks[index][0].topological
+                if self.left[index] and self._problem.asks[index][0].topological
             ]
+            if not progress:
+                # Only now: what others open makes domains real.
+                groups = [index for index in groups if self._give_up_domains(index)]
         return True
+
+    def _give_up_domains(self, index: int) -> bool:
+        topology = self._problem.topology
+        given_up = [topology.give_up_unreachable(ask) for ask in self._problem.asks[index]]
+        return any(given_up)
 
     def _place_group(self, index: int) -> bool:
         before = self.left[index]
@@ -107,7 +117,7 @@ class Packer:
             while self.left[index]:
                 placed = self._place_some(request, self.left[index])
                 self.left[index] -= placed
-                if not placed and not self._problem.topology.give_up_unreachable(ask):
+                if not placed:
                     break
             if not self.left[index]:
                 break
@@ -225,6 +235,8 @@ class Packer:
             return 0
         classes = [become[self.bins.claims[claim].id] for claim in chosen.tolist()]
         self._take(request, chosen, taken, classes)
+        if where.caps is not None:
+            where.caps[len(self.bins.standing) + chosen] -= taken
         return int(taken.sum())
 
     def _narrow(
@@ -247,11 +259,14 @@ class Packer:
     def _fit(self, known: ClaimClass, used: Ints, request: Request, want: int) -> Ints:
         """Return (n,): how many pods fit on claims of this class with so much used, (n, m)."""
         counts: Ints
-        room = known.frontier[None, :, request.columns] - used[:, None, request.columns]
+        room = known.frontier[None, :, :] - used[:, None, :]
+        # Every column counts: the type must have what is used already, whatever this pod asks.
+        enough = covering(room, request.vector)
         if want == 1:
-            counts = covering(room, request.needed).any(axis=1).astype(np.int64)
+            counts = np.array(enough.any(axis=1), np.int64)
         else:
-            counts = np.maximum.reduce(most_that_fit(room, request.needed), axis=1)
+            often = most_that_fit(room[:, :, request.columns], request.needed) * enough
+            counts = np.array(often.max(axis=1), np.int64)
         if self._problem.min_values is MinValuesPolicy.STRICT and min_values.wanted(known):
             counts = np.array(
                 [
@@ -326,11 +341,15 @@ class Packer:
             for claim, known in zip(claims.tolist(), become, strict=True):
                 rows = known.rows_for(self.bins.used[claim])
                 self._problem.reservations.hold(claim, known, rows)
-        self._settle(request, len(self.bins.standing) + claims, counts, become)
+        opened = [
+            Opened(known, self.bins.used[claim])
+            for claim, known in zip(claims.tolist(), become, strict=True)
+        ]
+        self._settle(request, len(self.bins.standing) + claims, counts, opened)
 
-    def _settle(self, request: Request, bins: Ints, counts: Ints, become: list[ClaimClass]) -> None:
+    def _settle(self, request: Request, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         self.bins.note(request.group, bins, counts)
-        self._problem.topology.record(request.ask.shape, bins, counts, become)
+        self._problem.topology.record(request.ask.shape, bins, counts, opened)
 
 
 def compatible(bins: Bins, ask: Ask) -> Bools:

@@ -218,7 +218,7 @@ def _by_state(
         change = f"raise the limits of nodepool {name} by {_listed(short)}"
         return replace(found, asked=asked, offered=left, suggestion=change)
     where = case.verdict
-    if where is None or where.new_cap <= 0 or not _within(problem, known, where):
+    if where is None or where.new_cap <= 0 or not _within(problem, known, where, case.vector):
         message = f"{case.topology_rule} over {case.topology_key} allows no new node here"
         return replace(_reject(name, case.topology_rule, message), key=case.topology_key)
     if deferred:
@@ -227,9 +227,10 @@ def _by_state(
     return _reject(name, Rule.MIN_VALUES, "too few types are left to keep minValues")
 
 
-def _within(problem: Problem, known: ClaimClass, where: Verdict) -> bool:
+def _within(problem: Problem, known: ClaimClass, where: Verdict, vector: Ints) -> bool:
+    """Tell whether the pod would fit in some domain that topology allows."""
     narrower = problem.classes.narrow(known, Requirements(), (), where.bounds)
-    return narrower is not None
+    return narrower is not None and bool(narrower.rows_for(vector).any())
 
 
 def _smallest_capacity(template: Template, rows: Ints) -> Resources:

@@ -23,7 +23,7 @@ from libs.domain.taint import HARD_EFFECTS, tolerates
 from libs.domain.topology import NodeInclusionPolicy, PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask, Place
-from services.solver.core.claim_class import ClaimClass
+from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.vectors import Bools, Ints
 
 Matches = Callable[[PodShape], bool]
@@ -58,6 +58,10 @@ class Tally:
     admitted: Bools | None = None
     """(n_standing,): which standing bins it looks at; None for all."""
     total: int = 0
+    opened_domains: int = 0
+    """Domains of claims that it looks at."""
+    opened_seen: int = 0
+    """How many opened claims are already in `opened_domains`."""
 
     @property
     def on_hosts(self) -> bool:
@@ -71,6 +75,15 @@ class Tally:
             grown[: len(self.by_bin)] = self.by_bin
             self.by_bin = grown
         return self.by_bin[:bins]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A claim of this plan at some moment."""
+
+    known: ClaimClass
+    used: Ints
+    """(n_resources,)."""
 
 
 class ShapeIndex:
@@ -157,18 +170,18 @@ def admission_key(rule: Admission) -> object:
     return rule.keys, rule.places, None if rule.asker is None else rule.asker.tolerations
 
 
-def admits_claim(rule: Admission, opened: ClaimClass) -> bool:
-    """Tell whether a node bought from this class counts for a spread constraint."""
-    if rule.asker is not None and not tolerates(
-        rule.asker.tolerations, opened.template.pool.template.taints, HARD_EFFECTS
-    ):
+def admits_claim(rule: Admission, opened: Opened, classes: ClaimClasses) -> bool:
+    """Tell whether a node bought for this claim may count for a spread constraint."""
+    taints = opened.known.template.pool.template.taints
+    if rule.asker is not None and not tolerates(rule.asker.tolerations, taints, HARD_EFFECTS):
         return False
     if rule.places is None:
         return True
-    return any(
-        place.node_names is None
-        and opened.requirements.is_compatible(
-            place.requirements, allow_undefined=opened.template.columns.well_known
-        )
-        for place in rule.places
-    )
+    for place in rule.places:
+        if place.node_names is None:
+            narrower = classes.narrow(opened.known, place.requirements)
+            if narrower is opened.known:
+                return True
+            if narrower is not None and narrower.rows_for(opened.used).any():
+                return True
+    return False

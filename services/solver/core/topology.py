@@ -22,11 +22,12 @@ from libs.domain.taint import HARD_EFFECTS, tolerates
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
-from services.solver.core.claim_class import ClaimClass, ClaimClasses
-from services.solver.core.domains import ABSENT, Domains, members
+from services.solver.core.claim_class import ClaimClasses
+from services.solver.core.domains import ABSENT, Domains, is_single, members
 from services.solver.core.standing import Standing
 from services.solver.core.tally import (
     Admission,
+    Opened,
     ShapeIndex,
     Tally,
     admission,
@@ -100,9 +101,9 @@ class Topology:
         self._domain_of: dict[str, Ints] = {}
         self._reach: dict[tuple[int, str], int] = {}
         self._unreachable: dict[tuple[int, str], int] = defaultdict(int)
-        self._admitted: dict[tuple[int, int], bool] = {}
         self._bins = len(standing)
-        self._used_domains: dict[str, int] = defaultdict(int)
+        self._opened: list[Opened] = []
+        self._noted: set[int] = set()
 
     def register(
         self,
@@ -128,15 +129,19 @@ class Topology:
                 self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
         self._count(running)
 
-    def record(self, shape: PodShape, bins: Ints, counts: Ints, opened: list[ClaimClass]) -> None:
+    def record(self, shape: PodShape, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         """Count pods that were placed.
 
         Args:
             shape: of the pods.
             bins: (n,) bins, standing ones first.
             counts: (n,) pods per bin.
-            opened: the classes of those bins that are claims, in order.
+            opened: those bins that are claims, in order.
         """
+        for one in opened:
+            if one.known.id not in self._noted:
+                self._noted.add(one.known.id)
+                self._opened.append(one)
         for tally in self._counting.get(shape.id, ()):
             tally.total += int(counts.sum())
             if tally.on_hosts:
@@ -147,10 +152,6 @@ class Topology:
     def grow(self, bins: int) -> None:
         """Take note of how many bins there are now."""
         self._bins = bins
-
-    def pin(self, key: str, bits: int) -> None:
-        """Take note that a claim is now in these domains."""
-        self._used_domains[key] |= bits
 
     def give_up_unreachable(self, ask: Ask) -> bool:
         """Forget domains that exist only on paper and in which this pod got no node.
@@ -280,15 +281,11 @@ class Topology:
                 else:
                     tally.by_domain[int(self.domain_of(tally.key)[position])] += pods.count
 
-    def _record_hosts(
-        self, tally: Tally, bins: Ints, counts: Ints, opened: list[ClaimClass]
-    ) -> None:
+    def _record_hosts(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         admitted = self._admits(tally, bins, opened)
         np.add.at(tally.hosts(self._bins), bins[admitted], counts[admitted])
 
-    def _record_domains(
-        self, tally: Tally, bins: Ints, counts: Ints, opened: list[ClaimClass]
-    ) -> None:
+    def _record_domains(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         admitted = self._admits(tally, bins, opened)
         number_of = self.domain_of(tally.key)
         claim = iter(opened)
@@ -298,12 +295,12 @@ class Topology:
             if bin_index < len(self._standing):
                 numbers = [int(number_of[bin_index])]
             else:
-                numbers = members(self._classes.domains(next(claim), tally.key))
+                numbers = members(self._classes.domains(next(claim).known, tally.key))
             for number in numbers:
                 if ok and number > 0:
                     tally.by_domain[number] += count
 
-    def _admits(self, tally: Tally, bins: Ints, opened: list[ClaimClass]) -> Bools:
+    def _admits(self, tally: Tally, bins: Ints, opened: list[Opened]) -> Bools:
         if tally.admission is None or tally.admitted is None:
             return np.ones(len(bins), np.bool_)
         claim = iter(opened)
@@ -312,16 +309,8 @@ class Topology:
             if bin_index < len(self._standing):
                 found.append(bool(tally.admitted[bin_index]))
             else:
-                found.append(self._admits_class(tally, next(claim)))
+                found.append(admits_claim(tally.admission, next(claim), self._classes))
         return np.array(found, np.bool_)
-
-    def _admits_class(self, tally: Tally, opened: ClaimClass) -> bool:
-        key = (id(tally), opened.id)
-        found = self._admitted.get(key)
-        if found is None:
-            found = tally.admission is None or admits_claim(tally.admission, opened)
-            self._admitted[key] = found
-        return found
 
     # What is known of bins and domains.
 
@@ -345,9 +334,20 @@ class Topology:
         for number in np.unique(there).tolist():
             if number > 0:
                 real |= 1 << number
+        real |= self._opened_domains(tally)
         reach = self._reachable(ask, tally.key)
-        real |= self._used_domains[tally.key] & reach
         return real, reach & ~real & ~self._unreachable[id(ask), tally.key]
+
+    def _opened_domains(self, tally: Tally) -> int:
+        """Return the domains in which this plan opens nodes that the constraint looks at."""
+        for one in self._opened[tally.opened_seen :]:
+            bits = self._classes.domains(one.known, tally.key) & ~ABSENT
+            if is_single(bits) and (
+                tally.admission is None or admits_claim(tally.admission, one, self._classes)
+            ):
+                tally.opened_domains |= bits
+        tally.opened_seen = len(self._opened)
+        return tally.opened_domains
 
     def _paper_domains(self, ask: Ask, tally: Tally) -> int:
         return self.eligible(ask, tally)[1]

@@ -30,7 +30,7 @@ class Verdict:
     pins: tuple[str, ...]
     """Keys of which a claim must be in one domain, since the pod is counted there."""
     caps: Ints | None
-    """(n_bins,): most pods per bin; None where there is no bound."""
+    """(n_bins,): most pods per bin, counted down as they come; None where there is no bound."""
     new_cap: int
     """Most pods on a bin that is still to be opened."""
     batch: int
