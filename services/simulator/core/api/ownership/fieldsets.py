@@ -10,12 +10,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
+from services.simulator.core.api.frozen import FrozenDict
 from services.simulator.core.api.ownership.shapes import Kind, Shape
 
 Path = tuple[str, ...]
 Fields = frozenset[Path]
 
 NONE: Fields = frozenset()
+_LEAF = FrozenDict()
 
 
 def fields_of(value: Any, shape: Shape) -> Fields:
@@ -107,7 +111,7 @@ def value_step(item: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return msgspec.json.encode(value).decode()
 
 
 def encode(fields: Fields) -> dict[str, Any]:
@@ -124,6 +128,35 @@ def encode(fields: Fields) -> dict[str, Any]:
         if node:
             node["."] = {}
     return tree
+
+
+def tree_of_changes(old: Any, new: Any, shape: Shape) -> dict[str, Any] | None:
+    """Return the `fieldsV1` form of what was added or changed, None if nothing was.
+
+    The same as `encode(difference(...)[0])`, without making the set: most objects are only created.
+    """
+    if not _has_parts(old, new, shape):
+        return _LEAF if old != new else None
+    before = {step: part for step, part, _inner in _parts(old, shape)} if old else {}
+    tree: dict[str, Any] = {}
+    for step, part, inner in _parts(new, shape):
+        if step not in before:
+            tree[step] = _tree_of_all(part, inner, shape.kind)
+        elif shape.kind is not Kind.SET:
+            below = tree_of_changes(before[step], part, inner)
+            if below is not None:
+                tree[step] = below
+    return tree or None
+
+
+def _tree_of_all(value: Any, shape: Shape, parent: Kind) -> dict[str, Any]:
+    parts = _parts(value, shape) if parent is not Kind.SET else []
+    if not parts:
+        return _LEAF
+    tree: dict[str, Any] = {".": _LEAF}
+    for step, part, inner in parts:
+        tree[step] = _tree_of_all(part, inner, shape.kind)
+    return FrozenDict(tree)
 
 
 def decode(tree: Mapping[str, Any]) -> Fields:

@@ -102,7 +102,9 @@ def by_update(resource: Resource, me: Manager) -> Managing:
     """Return the bookkeeping of an update by `me`, whose time is the present."""
 
     def manage(old: Object | None, new: Object) -> list[Object]:
-        before = old if old is not None else {**blank(resource), "metadata": {}}
+        if old is None:
+            return _of_creator(resource, new, me)
+        before = old
         changed, removed = fieldsets.difference(before, new, shape_of(resource))
         changed, removed = (ownable(part, resource, me.subresource) for part in (changed, removed))
         managers = decode_managers(before["metadata"].get("managedFields", ()))
@@ -118,6 +120,19 @@ def by_update(resource: Resource, me: Manager) -> Managing:
         return [manager.encode() for manager in _sorted([*others, own])]
 
     return manage
+
+
+def _of_creator(resource: Resource, new: Object, me: Manager) -> list[Object]:
+    before = {**blank(resource), "metadata": {}}
+    tree = fieldsets.tree_of_changes(before, new, shape_of(resource)) or {}
+    metadata = tree.pop("f:metadata", {})
+    kept = {step: below for step, below in metadata.items() if step[2:] not in _NOBODYS_METADATA}
+    tree = {step: below for step, below in tree.items() if (step,) not in _NOBODYS}
+    if resource.has_status:
+        tree.pop("f:status", None)
+    if kept:
+        tree["f:metadata"] = kept
+    return [{**me.encode(), "fieldsV1": tree}] if tree else []
 
 
 def _sorted(managers: list[Manager]) -> list[Manager]:

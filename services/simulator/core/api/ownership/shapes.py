@@ -56,9 +56,13 @@ def of_type(type_: str) -> Shape:
     if struct is None or bare in table.atomic_structs():
         return ATOMIC
     members = struct
+    known: dict[str, Shape] = {}
 
     def member(name: str) -> Shape:
-        return _of_field(members[name]) if name in members else ANYTHING
+        shape = known.get(name)
+        if shape is None:
+            shape = known[name] = _of_field(members[name]) if name in members else ANYTHING
+        return shape
 
     return Shape(kind=Kind.GRANULAR, member=member)
 
