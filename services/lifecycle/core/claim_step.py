@@ -54,7 +54,7 @@ def _live(view: ClaimView, conditions: ConditionSet, policy: Policy) -> Step:
     conditions = initialization.conditions_of(view, conditions)
     event_at = disruption_marks.last_pod_event(view, policy)
     conditions, quiet_left = disruption_marks.conditions_of(view, conditions, event_at)
-    fields = disruption_marks.status_fields(event_at)
+    fields = {**registration.status_fields(view), **disruption_marks.status_fields(event_at)}
     return Step(
         writes=status_patches(view.claim, conditions, fields),
         check_after=soonest(overdue.check_after, expired.check_after, quiet_left),

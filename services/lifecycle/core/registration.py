@@ -45,6 +45,15 @@ def conditions_of(view: ClaimView, conditions: ConditionSet) -> ConditionSet:
     return conditions.set_true(_REGISTERED) if is_registered(view.node) else conditions
 
 
+def status_fields(view: ClaimView) -> dict[str, Any]:
+    """Return what the claim's status gets besides conditions: its node's name."""
+    node = view.node
+    if node is None or not is_registered(node):
+        return {}
+    name = node.metadata.name
+    return {} if view.claim.status.node_name == name else {"nodeName": name}
+
+
 def node_patch(view: ClaimView) -> Patch | None:
     """Return what registers the node, None where there is nothing to register."""
     node = view.node
