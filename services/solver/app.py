@@ -1,0 +1,43 @@
+"""Put the solver together."""
+
+from functools import partial
+
+from joiner.snapshot.v1.snapshot_pb2_grpc import add_SnapshotSinkServiceServicer_to_server
+from joiner.solver.v1.solver_pb2_grpc import add_SolverServiceServicer_to_server
+
+from libs.runtime.app import App, Runtime
+from libs.snapshots.health import show_held
+from libs.snapshots.holder import HolderLimits, HomeCluster, SnapshotHolder
+from libs.snapshots.servicer import SnapshotSinkServicer
+from services.solver.config import Settings
+from services.solver.core.catalogue import CatalogueCache
+from services.solver.metrics import Metrics
+from services.solver.servicer import SolverServicer
+
+_SERVICE = "/joiner.solver.v1.SolverService"
+PUBLIC_METHODS = frozenset(
+    f"{_SERVICE}/{method}" for method in ("Solve", "Simulate", "Consolidate", "Explain")
+)
+"""All of them: a question changes nothing."""
+
+
+def build(settings: Settings, runtime: Runtime) -> App:
+    """Return the app."""
+    home = HomeCluster(cluster_id=runtime.settings.cluster_id, identity=settings.watcher_identity)
+    limits = HolderLimits(
+        clusters=settings.foreign_clusters,
+        size_bytes=settings.foreign_bytes,
+        idle=settings.foreign_idle,
+    )
+    holder = SnapshotHolder(clock=runtime.clock, home=home, limits=limits)
+    solver = SolverServicer(
+        holder, CatalogueCache(size=settings.catalogues), Metrics(runtime.metrics), runtime
+    )
+    return App(
+        servicers=(
+            partial(add_SnapshotSinkServiceServicer_to_server, SnapshotSinkServicer(holder)),
+            partial(add_SolverServiceServicer_to_server, solver),
+        ),
+        tasks={"snapshots": partial(show_held, holder, runtime.health)},
+        public_methods=PUBLIC_METHODS,
+    )

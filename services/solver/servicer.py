@@ -1,0 +1,94 @@
+"""gRPC edge: find the snapshot, decide off the event loop, encode.
+
+Methods that are not here yet answer UNIMPLEMENTED, which callers know what to do with.
+"""
+
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+import grpc
+from joiner.solver.v1 import solver_pb2 as pb
+from joiner.solver.v1 import solver_pb2_grpc
+
+from libs.domain.errors import InvalidRequest, Unsupported
+from libs.domain.question import SnapshotSource
+from libs.domain.snapshot import ClusterSnapshot, inconsistencies
+from libs.domain.solution import Solution, SolveOptions
+from libs.runtime.app import Runtime
+from libs.snapshots.holder import SnapshotHolder
+from libs.wire.question import decode_solve_question
+from libs.wire.solution import encode_solution
+from services.solver.core.catalogue import CatalogueCache
+from services.solver.core.solve import solve
+from services.solver.metrics import Metrics
+
+_PROBLEMS_SHOWN = 3
+
+
+class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
+    """Serves SolverService; keeps nothing between calls but columns of catalogues."""
+
+    def __init__(
+        self, holder: SnapshotHolder, cache: CatalogueCache, metrics: Metrics, runtime: Runtime
+    ) -> None:
+        self._holder = holder
+        self._cache = cache
+        self._metrics = metrics
+        self._runtime = runtime
+
+    async def Solve(
+        self, request: pb.SolveRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.SolveResponse:
+        """Find a place for every waiting pod."""
+        question = await self._runtime.compute(decode_solve_question, request)
+        snapshot = self._snapshot(question.snapshot)
+        solution = await self._solve(snapshot, question.options)
+        return await self._runtime.compute(encode_solution, solution)
+
+    async def Simulate(
+        self, request: pb.SimulateRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> AsyncIterator[pb.SimulateResponse]:
+        """Refuse."""
+        raise _not_here("Simulate")
+        yield pb.SimulateResponse()  # makes this a stream
+
+    async def Consolidate(
+        self, request: pb.ConsolidateRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.ConsolidateResponse:
+        """Refuse."""
+        raise _not_here("Consolidate")
+
+    async def Explain(
+        self, request: pb.ExplainRequest, context: grpc.aio.ServicerContext[Any, Any]
+    ) -> pb.ExplainResponse:
+        """Refuse."""
+        raise _not_here("Explain")
+
+    async def _solve(self, snapshot: ClusterSnapshot, options: SolveOptions) -> Solution:
+        gone = threading.Event()
+        clock = self._runtime.clock
+        begun = clock.monotonic()
+        try:
+            solution = await self._runtime.compute(
+                solve, snapshot, options, cache=self._cache, cancelled=gone.is_set
+            )
+        finally:
+            # A caller who left or ran out of time cancels this; the thread then stops computing.
+            gone.set()
+        if snapshot.id.cluster_id == self._runtime.settings.cluster_id:
+            self._metrics.observe(snapshot, solution, clock.monotonic() - begun)
+        return solution
+
+    def _snapshot(self, source: SnapshotSource) -> ClusterSnapshot:
+        if isinstance(source, ClusterSnapshot):
+            if problems := inconsistencies(source):
+                raise InvalidRequest("; ".join(problems[:_PROBLEMS_SHOWN]), field="snapshot.inline")
+            return source
+        if source.id is None:
+            return self._holder.latest(source.cluster_id)
+        return self._holder.revision(source.id)
+
+
+def _not_here(method: str) -> Unsupported:
+    return Unsupported(f"this solver does not have {method}")

@@ -1,0 +1,122 @@
+"""The solver as a service: over gRPC in memory, built by its own `build`."""
+
+from dataclasses import replace
+
+import pytest
+from joiner.snapshot.v1 import snapshot_pb2, snapshot_pb2_grpc
+
+from libs.clients.solver import SolverClient
+from libs.domain.errors import InvalidRequest, NotFound, Unavailable, Unsupported
+from libs.domain.question import ExplainQuestion, SnapshotReference, SolveQuestion, SubjectKind
+from libs.domain.snapshot import ClusterSnapshot, PushResult, full
+from libs.domain.solution import SolveOptions
+from libs.runtime.virtual import run_virtual
+from libs.wire.snapshot import decode_push_response, encode_push_request
+from services.solver.app import build
+from services.solver.config import Settings
+from services.solver.core.solve import solve
+from tests.support.builders import a_pod, a_shape, a_snapshot, pods
+from tests.support.world import World
+
+ADDRESS = "solver:1"
+WATCHED = Settings(watcher_identity="watcher")
+MIXED = [*pods(3), *pods(2, 2)]
+
+
+async def _client(world: World) -> SolverClient:
+    running = await world.start("solver", build, Settings(), ADDRESS)
+    return SolverClient(running.runtime.network.channel(ADDRESS))
+
+
+def test_an_inline_snapshot_gets_the_answer_of_the_pure_function() -> None:
+    snapshot = a_snapshot(pods=pods(3))
+
+    async def scenario() -> None:
+        async with World() as world:
+            client = await _client(world)
+            answer = await client.solve(SolveQuestion(snapshot=snapshot))
+            assert answer == solve(snapshot, SolveOptions())
+
+    run_virtual(scenario())
+
+
+def test_a_cluster_that_nobody_pushed_is_not_found() -> None:
+    async def scenario() -> None:
+        async with World() as world:
+            client = await _client(world)
+            with pytest.raises(NotFound):
+                await client.solve(SolveQuestion(snapshot=SnapshotReference(cluster_id="home")))
+
+    run_virtual(scenario())
+
+
+def test_an_inline_snapshot_that_leads_nowhere_is_refused_by_name() -> None:
+    snapshot = a_snapshot(pods=[a_pod("lost", shape=9)])
+
+    async def scenario() -> None:
+        async with World() as world:
+            client = await _client(world)
+            with pytest.raises(InvalidRequest, match="lost"):
+                await client.solve(SolveQuestion(snapshot=snapshot))
+
+    run_virtual(scenario())
+
+
+def test_methods_that_are_not_here_yet_say_so() -> None:
+    question = ExplainQuestion(
+        snapshot=a_snapshot(), subject_kind=SubjectKind.POD, subject="uid-pod-1"
+    )
+
+    async def scenario() -> None:
+        async with World() as world:
+            client = await _client(world)
+            with pytest.raises(Unsupported):
+                await client.explain(question)
+
+    run_virtual(scenario())
+
+
+def test_a_pushed_snapshot_is_answered_and_measured() -> None:
+    snapshot = _at_home(a_snapshot(shapes=[a_shape(1), a_shape(2, cpu="1k")], pods=MIXED))
+
+    async def scenario() -> None:
+        async with World() as world:
+            running = await world.start("solver", build, WATCHED, ADDRESS)
+            await _push(world, snapshot)
+            client = SolverClient(running.runtime.network.channel(ADDRESS))
+            newest = SnapshotReference(cluster_id=snapshot.id.cluster_id)
+            exact = replace(newest, id=snapshot.id)
+            answers = [await client.solve(SolveQuestion(snapshot=one)) for one in (newest, exact)]
+            unschedulable = running.runtime.metrics.get_sample_value(
+                "karpenter_scheduler_unschedulable_pods_count", {"controller": "provisioner"}
+            )
+            solves = running.runtime.metrics.get_sample_value(
+                "karpenter_scheduler_scheduling_duration_seconds_count",
+                {"controller": "provisioner"},
+            )
+            assert answers == [solve(snapshot, SolveOptions())] * 2
+            assert (unschedulable, solves) == (2, 2)
+            assert running.runtime.health.serving("snapshot/home")
+
+    run_virtual(scenario())
+
+
+def test_a_caller_who_leaves_stops_the_work() -> None:
+    with pytest.raises(Unavailable):
+        solve(a_snapshot(pods=pods(3)), SolveOptions(), cancelled=lambda: True)
+
+
+def _at_home(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    return replace(snapshot, id=replace(snapshot.id, cluster_id="home"))
+
+
+async def _push(world: World, snapshot: ClusterSnapshot) -> None:
+    channel = world.network.seen_by("watcher").channel(ADDRESS)
+    stub = snapshot_pb2_grpc.SnapshotSinkServiceStub(channel)
+    call = stub.PushSnapshots()
+    await call.write(encode_push_request(full(snapshot)))
+    answer = await call.read()
+    assert isinstance(answer, snapshot_pb2.PushSnapshotsResponse)
+    _, result = decode_push_response(answer)
+    assert result is PushResult.HELD
+    call.cancel()
