@@ -81,19 +81,20 @@ class World:
         settings: T,
         address: str,
         *,
+        identity: str = "",
         sever: Callable[[], None] = lambda: None,
     ) -> Running:
         """Build a service, let it listen at `address` and start its tasks.
 
         Args:
-            name: the service's name in this world and its identity towards the others; a second
-                replica has a name of its own.
+            name: the service's name in this world; a second replica has a name of its own.
             build: the service's own.
             settings: the service's own.
             address: `host:port`; whoever listened there before is replaced.
+            identity: who it is towards the others, as its certificate says; empty: its name.
             sever: called by `kill`; must make every port that the test gave to `settings` fail.
         """
-        peer = self.network.seen_by(name)
+        peer = self.network.seen_by(identity or name)
         runtime = a_runtime(
             name,
             network=peer,

@@ -190,9 +190,12 @@ class Stage:
         self.lifecycle = StandInLifecycle(self.server)  # type: ignore[abstract]  # asked one thing
 
     async def start_peers(self) -> None:
-        await self.world.start("solver", self._solver_app, None, SOLVER)
+        await self.start_solver()
         await self.world.start("lifecycle", self._lifecycle_app, None, LIFECYCLE)
         await self.start_provider()
+
+    async def start_solver(self) -> None:
+        await self.world.start("solver", self._solver_app, None, SOLVER)
 
     async def start_provider(self) -> None:
         build = partial(_with_api, kwok.assemble, self.api)
@@ -202,7 +205,7 @@ class Stage:
         self, name: str = "watcher", settings: Settings = SETTINGS, api: KubeApi | None = None
     ) -> Running:
         build = partial(_with_api, watcher.assemble, api or self.api)
-        return await self.world.start(name, build, settings, f"{name}:1")
+        return await self.world.start(name, build, settings, f"{name}:1", identity="watcher")
 
     def client(self, name: str = "watcher") -> WatcherClient:
         return WatcherClient(self.world.network.seen_by("test").channel(f"{name}:1"))
