@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-from libs.kube.objects.kinds import KubeObject, kind_of
+from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of
 
 T = TypeVar("T", bound=KubeObject)
 
@@ -23,7 +23,8 @@ class Objects:
 
     def upsert(self, obj: KubeObject) -> None:
         """Keep an object in the place of its predecessor."""
-        key = obj.metadata.namespace, obj.metadata.name
+        namespace = obj.metadata.namespace if is_namespaced(obj) else ""
+        key = namespace, obj.metadata.name
         self._by_kind.setdefault(kind_of(obj), {})[key] = obj
 
     def remove(self, kind: str, key: Key) -> None:

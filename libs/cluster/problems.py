@@ -8,6 +8,8 @@ from datetime import datetime
 from libs.domain.errors import InvalidRequest
 from libs.domain.workload import SetAside
 
+UNNAMED = "(unnamed)"
+
 ObjectKey = tuple[str, str, str]
 """Kind, namespace, name."""
 
@@ -28,9 +30,9 @@ class Problems:
             del since[key]
         return [
             SetAside(
-                kind=kind,
+                kind=kind or UNNAMED,
                 namespace=namespace,
-                name=name,
+                name=name or UNNAMED,
                 field=field,
                 message=message,
                 since=since.setdefault((kind, namespace, name), now),

@@ -34,7 +34,7 @@ from libs.kube.convert.selectors import selected_keys
 from libs.kube.convert.volume import Storage
 from libs.kube.objects import device, karpenter, node, storage
 from libs.kube.objects.decoding import BrokenObject
-from libs.kube.objects.kinds import KubeObject, kind_of
+from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of
 from libs.kube.objects.pod import Pod
 
 _REFERRED = frozenset(
@@ -85,6 +85,9 @@ class ClusterState:
     def upsert(self, obj: KubeObject) -> None:
         """Take an object in, in the place of its predecessor."""
         kind, metadata = kind_of(obj), obj.metadata
+        if error := _nameless(obj):
+            self._broken[kind, metadata.namespace, metadata.name] = error
+            return
         self._broken.pop((kind, metadata.namespace, metadata.name), None)
         if isinstance(obj, Pod):
             self._pods.upsert(obj)
@@ -321,6 +324,15 @@ class _Placed:
     buffers: list[CapacityBuffer]
     namespaces: set[str]
     namespace_keys: frozenset[str]
+
+
+def _nameless(obj: KubeObject) -> InvalidRequest | None:
+    """Return what no API server lets in: an object without a name, or without its namespace."""
+    if not obj.metadata.name:
+        return InvalidRequest("has no name", field="metadata.name")
+    if is_namespaced(obj) and not obj.metadata.namespace:
+        return InvalidRequest("has no namespace", field="metadata.namespace")
+    return None
 
 
 def _raws(records: Iterable[PodRecord]) -> Iterable[RawShape]:

@@ -65,6 +65,7 @@ def device_claim(
         constraints=tuple(
             DeviceConstraint(match_attribute=one.match_attribute, requests=one.requests)
             for one in spec.devices.constraints
+            if one.match_attribute
         ),
         allocated_terms=allocated,
     )
@@ -87,6 +88,8 @@ def device_pool(
     Raises:
         InvalidRequest: a bad quantity or node selector.
     """
+    if not driver or not pool:
+        raise InvalidRequest("names no driver or no pool", field="spec")
     ordered = sorted(slices, key=lambda one: one.metadata.name)
     newest = max(one.spec.pool.generation for one in ordered)
     current = [one for one in ordered if one.spec.pool.generation == newest]
@@ -141,6 +144,8 @@ def _request(request: objects.DeviceRequest, path: str) -> DeviceRequest:
                 count=request.count,
             ),
         )
+    if not request.name:
+        raise InvalidRequest("has no name", field=path)
     return DeviceRequest(
         name=request.name, alternatives=tuple(_sub_request(one, path) for one in alternatives)
     )
@@ -163,6 +168,8 @@ def _sub_request(given: objects.DeviceSubRequest, path: str) -> DeviceSubRequest
 
 
 def _device(device: objects.Device, path: str) -> Device:
+    if not device.name or "" in device.attributes:
+        raise InvalidRequest("a device or attribute has no name", field=path)
     # Version v1beta1 nests a device's properties under the only kind that there was.
     held = device.basic if device.basic is not None else device
     return Device(
@@ -189,25 +196,31 @@ def _value(attribute: objects.DeviceAttribute, path: str) -> AttributeValue:
 
 
 def _capacity(amounts: Mapping[str, Quantity], path: str) -> tuple[DeviceCapacity, ...]:
-    try:
-        return tuple(
-            DeviceCapacity(name=name, amount=units(amounts[name])) for name in sorted(amounts)
-        )
-    except InvalidRequest as error:
-        raise error.under(path) from None
+    parsed = _amounts(amounts, path)
+    return tuple(DeviceCapacity(name=name, amount=parsed[name]) for name in sorted(parsed))
 
 
 def _counters(sets: Iterable[objects.CounterSet], path: str) -> tuple[CounterUse, ...]:
     found = []
     for one in sets:
-        try:
-            amounts = {name: units(held.value) for name, held in one.counters.items()}
-        except InvalidRequest as error:
-            raise error.under(path) from None
-        found.append(
-            CounterUse(counter_set=one.name or one.counter_set, amounts=Resources(amounts))
-        )
+        name = one.name or one.counter_set
+        if not name:
+            raise InvalidRequest("a set of counters has no name", field=path)
+        held = {counter: amount.value for counter, amount in one.counters.items()}
+        found.append(CounterUse(counter_set=name, amounts=Resources(_amounts(held, path))))
     return tuple(sorted(found, key=lambda one: one.counter_set))
+
+
+def _amounts(quantities: Mapping[str, Quantity], path: str) -> dict[str, int]:
+    found = {}
+    for name, text in quantities.items():
+        try:
+            found[name] = units(text)
+        except InvalidRequest as error:
+            raise error.under(f"{path}.{name}") from None
+        if not name or found[name] < 0:
+            raise InvalidRequest(f"{text!r} is negative or has no name", field=f"{path}.{name}")
+    return found
 
 
 def _expressions(selectors: Iterable[objects.DeviceSelector]) -> tuple[str, ...]:

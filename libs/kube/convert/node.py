@@ -88,7 +88,7 @@ def taints(given: tuple[TaintObject, ...], path: str) -> tuple[Taint, ...]:
     """Return the taints, sorted, each once.
 
     Raises:
-        InvalidRequest: an effect that there is not.
+        InvalidRequest: no key, or an effect that there is not.
     """
     found = set()
     for index, one in enumerate(given):
@@ -100,6 +100,8 @@ def taints(given: tuple[TaintObject, ...], path: str) -> tuple[Taint, ...]:
                 f"unknown effect {one.effect!r}, not one of {known}",
                 field=f"{path}[{index}].effect",
             ) from None
+        if not one.key:
+            raise InvalidRequest("a taint needs a key", field=f"{path}[{index}].key")
         found.add(Taint(key=one.key, value=one.value, effect=effect))
     return tuple(sorted(found))
 
@@ -111,7 +113,7 @@ def volume_limits(csi: CsiNode | None) -> tuple[VolumeAttachCount, ...]:
     return tuple(
         VolumeAttachCount(driver=driver.name, count=driver.allocatable.count)
         for driver in sorted(csi.spec.drivers, key=lambda one: one.name)
-        if driver.allocatable.count is not None
+        if driver.name and driver.allocatable.count is not None
     )
 
 

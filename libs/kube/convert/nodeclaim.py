@@ -22,6 +22,8 @@ from libs.kube.objects import karpenter as objects
 from libs.kube.objects.metadata import Condition as ConditionObject
 from libs.kube.objects.metadata import Quantities
 
+UNKNOWN = "unknown"
+
 T = TypeVar("T")
 
 
@@ -76,8 +78,12 @@ def nodeclaim(claim: objects.NodeClaim) -> tuple[NodeClaim, tuple[InvalidRequest
 
 
 def node_class_ref(reference: objects.NodeClassReference) -> NodeClassRef:
-    """Return the reference."""
-    return NodeClassRef(group=reference.group, kind=reference.kind, name=reference.name)
+    """Return the reference; what it leaves out, which no schema lets in, is called `unknown`."""
+    return NodeClassRef(
+        group=reference.group or UNKNOWN,
+        kind=reference.kind or UNKNOWN,
+        name=reference.name or UNKNOWN,
+    )
 
 
 def conditions(given: tuple[ConditionObject, ...]) -> tuple[Condition, ...]:

@@ -6,6 +6,7 @@ snapshot, not ready, with the reasons.
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 
 from libs.domain import budget, hashing, validation
@@ -19,6 +20,7 @@ from libs.domain.nodepool import (
     NodePool,
     NodeTemplate,
 )
+from libs.domain.quantity import MAX
 from libs.domain.resources import WELL_KNOWN, Resources
 from libs.domain.workload import NodeOverlay
 from libs.kube.convert.node import taints
@@ -153,9 +155,10 @@ def _typed_template(pool: objects.NodePool) -> objects.NodeClaimTemplate:
     except InvalidRequest as error:
         raise error.under("spec.template") from None
     reference = template.spec.node_class_ref
-    if not reference.kind or not reference.name:
+    if not (reference.group and reference.kind and reference.name):
         raise InvalidRequest(
-            "names no node class; give kind and name", field="spec.template.spec.nodeClassRef"
+            "names no node class; give group, kind and name",
+            field="spec.template.spec.nodeClassRef",
         )
     return template
 
@@ -200,9 +203,12 @@ def _disruption(spec: objects.DisruptionSpec) -> Disruption:
 
 def _budget(given: objects.Budget, path: str) -> Budget:
     try:
-        return budget.parse(given.nodes, given.reasons, given.schedule, given.duration)
+        found = budget.parse(given.nodes, given.reasons, given.schedule, given.duration)
     except InvalidRequest as error:
         raise error.under(path) from None
+    if found.nodes is None or found.nodes <= budget.UNLIMITED:
+        return found
+    return replace(found, nodes=budget.UNLIMITED)
 
 
 def _status_problems(pool: objects.NodePool) -> list[str]:
@@ -221,7 +227,7 @@ def _price(text: str | None) -> int | None:
         return None
     if not _PRICE.fullmatch(text):
         raise InvalidRequest(f"{text!r} is not a price such as 0.25", field="spec.price")
-    return round(Fraction(text) * _NANOS)
+    return _within_limit(Fraction(text) * _NANOS, "spec.price")
 
 
 def _adjustment(text: str | None) -> tuple[int | None, int | None]:
@@ -235,7 +241,13 @@ def _adjustment(text: str | None) -> tuple[int | None, int | None]:
         )
     amount = Fraction(match["sign"] + match["amount"])
     if not match["percent"]:
-        return round(amount * _NANOS), None
+        return _within_limit(amount * _NANOS, "spec.priceAdjustment"), None
     if amount < -100:
         raise InvalidRequest(f"{text!r} is below -100%", field="spec.priceAdjustment")
-    return None, round(amount * _PPM / 100)
+    return None, _within_limit(amount * _PPM / 100, "spec.priceAdjustment")
+
+
+def _within_limit(amount: Fraction, path: str) -> int:
+    if abs(amount) > MAX:
+        raise InvalidRequest("is beyond any price", field=path)
+    return round(amount)

@@ -34,14 +34,18 @@ def pod_requests(pod: Pod) -> Resources:
     resize is infeasible, what they ask for does not count.
 
     Raises:
-        InvalidRequest: a bad resource name, a bad or a negative quantity.
+        InvalidRequest: a bad resource name, a bad or negative quantity, a sum beyond 2^63-1.
     """
     spec = pod.spec
     given = _given(pod) if spec.node_name else {}
     total = _of_containers(spec, given, infeasible=bool(given) and _resize_is_infeasible(pod))
     total.update(_of_the_pod(spec.resources, total))
     _add(total, _amounts(spec.overhead, "spec.overhead"))
-    return Resources({**_rounded(total), PODS: 1})
+    amounts = _rounded(total)
+    for name, amount in amounts.items():
+        if amount > quantity.MAX:
+            raise InvalidRequest(f"asks for more {name} than can be counted", field="spec")
+    return Resources({**amounts, PODS: 1})
 
 
 def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:

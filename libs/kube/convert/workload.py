@@ -16,6 +16,8 @@ from libs.kube.objects import policy as objects
 from libs.kube.objects.karpenter import CapacityBufferSpec
 from libs.kube.objects.metadata import Quantities
 
+MOST_VIRTUAL_PODS = 10_000
+"""More of one buffer would drown the pods that are there."""
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 
 
@@ -66,7 +68,7 @@ def buffer_replicas(spec: CapacityBufferSpec, scalable: int | None, requests: Re
         requests: of one virtual pod.
 
     Raises:
-        InvalidRequest: a negative number, or a limit that is no quantity.
+        InvalidRequest: a negative number, a limit that is no quantity, or absurdly many pods.
     """
     for name, number in (("replicas", spec.replicas), ("percentage", spec.percentage)):
         if number is not None and number < 0:
@@ -78,9 +80,14 @@ def buffer_replicas(spec: CapacityBufferSpec, scalable: int | None, requests: Re
         share = -(-scalable * spec.percentage // 100)
         sizes.append(max(share, 1) if spec.percentage else 0)
     room = _room(spec.limits, requests)
-    if not sizes:
-        return room or 0
-    return max(sizes) if room is None else min(max(sizes), room)
+    wanted = max(sizes) if sizes else room or 0
+    count = wanted if room is None else min(wanted, room)
+    if count > MOST_VIRTUAL_PODS:
+        raise InvalidRequest(
+            f"{count} virtual pods are more than {MOST_VIRTUAL_PODS}; lower replicas or limits",
+            field="spec",
+        )
+    return count
 
 
 def _room(limits: Quantities, requests: Resources) -> int | None:

@@ -5,7 +5,14 @@ Version v1beta1 keeps a request's class and selectors on the request itself; it 
 
 import msgspec
 
-from libs.kube.objects.metadata import KubeStruct, NodeSelector, ObjectMeta, Quantities, Quantity
+from libs.kube.objects.metadata import (
+    Int64,
+    KubeStruct,
+    NodeSelector,
+    ObjectMeta,
+    Quantities,
+    Quantity,
+)
 
 
 class CelSelector(KubeStruct, frozen=True):
@@ -33,7 +40,7 @@ class DeviceSubRequest(KubeStruct, frozen=True):
     device_class_name: str = ""
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
-    count: int | None = None
+    count: Int64 | None = None
     capacity: CapacityRequirements = CapacityRequirements()
 
 
@@ -46,7 +53,7 @@ class DeviceRequest(KubeStruct, frozen=True):
     device_class_name: str = ""
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
-    count: int | None = None
+    count: Int64 | None = None
 
 
 class DeviceConstraint(KubeStruct, frozen=True):
@@ -133,7 +140,7 @@ class DeviceClass(KubeStruct, frozen=True):
 class DeviceAttribute(KubeStruct, frozen=True):
     """A value of an attribute; exactly one field is set."""
 
-    int_value: int | None = msgspec.field(default=None, name="int")
+    int_value: Int64 | None = msgspec.field(default=None, name="int")
     bool_value: bool | None = msgspec.field(default=None, name="bool")
     string_value: str | None = msgspec.field(default=None, name="string")
     version_value: str | None = msgspec.field(default=None, name="version")
@@ -176,8 +183,8 @@ class ResourcePool(KubeStruct, frozen=True):
     """The pool that a slice is a part of."""
 
     name: str = ""
-    generation: int = 0
-    resource_slice_count: int = 0
+    generation: Int64 = 0
+    resource_slice_count: Int64 = 0
 
 
 class ResourceSliceSpec(KubeStruct, frozen=True):

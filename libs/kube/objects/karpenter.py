@@ -11,6 +11,8 @@ import msgspec
 from libs.kube.objects.metadata import (
     Condition,
     Instant,
+    Int32,
+    Int64,
     KubeStruct,
     LabelSelectorRequirement,
     ObjectMeta,
@@ -68,16 +70,16 @@ class NodePoolSpec(KubeStruct, frozen=True):
     template: dict[str, Any] = msgspec.field(default_factory=dict)
     disruption: DisruptionSpec = DisruptionSpec()
     limits: Quantities = msgspec.field(default_factory=dict)
-    weight: int = 0
-    replicas: int | None = None
+    weight: Int32 = 0
+    replicas: Int64 | None = None
 
 
 class NodePoolStatus(KubeStruct, frozen=True):
     """What is known of a pool; an absent count was never written."""
 
     resources: Quantities = msgspec.field(default_factory=dict)
-    nodes: int | None = None
-    node_class_observed_generation: int = 0
+    nodes: Int64 | None = None
+    node_class_observed_generation: Int64 = 0
     conditions: tuple[Condition, ...] = ()
 
 
@@ -134,7 +136,7 @@ class NodeOverlaySpec(KubeStruct, frozen=True):
     price: str | None = None
     price_adjustment: str | None = None
     capacity: Quantities = msgspec.field(default_factory=dict)
-    weight: int = 0
+    weight: Int32 = 0
 
 
 class NodeOverlay(KubeStruct, frozen=True):
@@ -164,8 +166,8 @@ class CapacityBufferSpec(KubeStruct, frozen=True):
     provisioning_strategy: str = "buffer.x-k8s.io/active-capacity"
     pod_template_ref: LocalReference | None = None
     scalable_ref: ScalableReference | None = None
-    replicas: int | None = None
-    percentage: int | None = None
+    replicas: Int32 | None = None
+    percentage: Int32 | None = None
     limits: Quantities = msgspec.field(default_factory=dict)
 
 

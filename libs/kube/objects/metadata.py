@@ -6,6 +6,8 @@ from typing import Annotated
 import msgspec
 
 Instant = Annotated[datetime, msgspec.Meta(tz=True)]
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 Quantity = str | int | float
 """As written; `libs.domain.quantity` parses it."""
 Quantities = dict[str, Quantity]
@@ -31,7 +33,7 @@ class ObjectMeta(KubeStruct, frozen=True):
     name: str = ""
     namespace: str = ""
     uid: str = ""
-    generation: int = 0
+    generation: Int64 = 0
     resource_version: str = ""
     labels: dict[str, str] = msgspec.field(default_factory=dict)
     annotations: dict[str, str] = msgspec.field(default_factory=dict)
@@ -53,7 +55,7 @@ class Condition(KubeStruct, frozen=True):
     status: str = ""
     reason: str = ""
     message: str = ""
-    observed_generation: int = 0
+    observed_generation: Int64 = 0
     last_transition_time: Instant | None = None
 
 
@@ -63,7 +65,7 @@ class LabelSelectorRequirement(KubeStruct, frozen=True):
     key: str = ""
     operator: str = ""
     values: tuple[str, ...] = ()
-    min_values: int | None = None
+    min_values: Int32 | None = None
 
 
 class LabelSelector(KubeStruct, frozen=True):

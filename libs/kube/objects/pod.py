@@ -5,6 +5,8 @@ import msgspec
 from libs.kube.objects.metadata import (
     Condition,
     Instant,
+    Int32,
+    Int64,
     KubeStruct,
     LabelSelector,
     NodeSelector,
@@ -28,8 +30,8 @@ class ResourceRequirements(KubeStruct, frozen=True):
 class ContainerPort(KubeStruct, frozen=True):
     """A port of a container, perhaps taken on the node."""
 
-    container_port: int = 0
-    host_port: int = 0
+    container_port: Int32 = 0
+    host_port: Int32 = 0
     host_ip: str = msgspec.field(default="", name="hostIP")
     protocol: str = "TCP"
 
@@ -46,7 +48,7 @@ class Container(KubeStruct, frozen=True):
 class PreferredSchedulingTerm(KubeStruct, frozen=True):
     """A preferred node affinity term."""
 
-    weight: int = 0
+    weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
@@ -71,7 +73,7 @@ class PodAffinityTerm(KubeStruct, frozen=True):
 class WeightedPodAffinityTerm(KubeStruct, frozen=True):
     """A preferred term of an affinity to pods."""
 
-    weight: int = 0
+    weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
@@ -97,17 +99,17 @@ class Toleration(KubeStruct, frozen=True):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
 
 class TopologySpreadConstraint(KubeStruct, frozen=True):
     """A topology spread constraint; absent policies have defaults."""
 
     topology_key: str = ""
-    max_skew: int = 0
+    max_skew: Int32 = 0
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
     node_affinity_policy: str = ""
     node_taints_policy: str = ""
     match_label_keys: tuple[str, ...] = ()
@@ -205,10 +207,10 @@ class PodSpec(KubeStruct, frozen=True):
     resource_claims: tuple[PodResourceClaim, ...] = ()
     scheduling_gates: tuple[SchedulingGate, ...] = ()
     scheduling_group: SchedulingGroup | None = None
-    priority: int | None = None
+    priority: Int32 | None = None
     priority_class_name: str = ""
     runtime_class_name: str = ""
-    termination_grace_period_seconds: int | None = None
+    termination_grace_period_seconds: Int64 | None = None
 
 
 class ContainerStatus(KubeStruct, frozen=True):

@@ -2,7 +2,15 @@
 
 import msgspec
 
-from libs.kube.objects.metadata import Instant, KubeStruct, LabelSelector, ObjectMeta, Quantities
+from libs.kube.objects.metadata import (
+    Instant,
+    Int32,
+    Int64,
+    KubeStruct,
+    LabelSelector,
+    ObjectMeta,
+    Quantities,
+)
 from libs.kube.objects.pod import Toleration
 
 
@@ -24,8 +32,8 @@ class PodDisruptionBudgetSpec(KubeStruct, frozen=True):
 class PodDisruptionBudgetStatus(KubeStruct, frozen=True):
     """What its controller computed last."""
 
-    disruptions_allowed: int = 0
-    observed_generation: int = 0
+    disruptions_allowed: Int32 = 0
+    observed_generation: Int64 = 0
 
 
 class PodDisruptionBudget(KubeStruct, frozen=True):
@@ -40,7 +48,7 @@ class PriorityClass(KubeStruct, frozen=True):
     """A priority by name."""
 
     metadata: ObjectMeta = ObjectMeta()
-    value: int = 0
+    value: Int32 = 0
     global_default: bool = False
 
 
@@ -68,7 +76,7 @@ class RuntimeClass(KubeStruct, frozen=True):
 class GangPolicy(KubeStruct, frozen=True):
     """All or nothing, from this many pods on."""
 
-    min_count: int = 0
+    min_count: Int32 = 0
 
 
 class SchedulingPolicy(KubeStruct, frozen=True):
@@ -81,7 +89,7 @@ class PodGroupSpec(KubeStruct, frozen=True):
     """A group of pods, in Kubernetes' own form or with the `minMember` of scheduler plug-ins."""
 
     scheduling_policy: SchedulingPolicy = SchedulingPolicy()
-    min_member: int = 0
+    min_member: Int32 = 0
 
 
 class PodGroup(KubeStruct, frozen=True):
@@ -95,8 +103,8 @@ class LeaseSpec(KubeStruct, frozen=True):
     """Who holds a lease, since when, for how long."""
 
     holder_identity: str = ""
-    lease_duration_seconds: int = 0
-    lease_transitions: int = 0
+    lease_duration_seconds: Int32 = 0
+    lease_transitions: Int32 = 0
     acquire_time: Instant | None = None
     renew_time: Instant | None = None
 

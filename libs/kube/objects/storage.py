@@ -3,6 +3,7 @@
 import msgspec
 
 from libs.kube.objects.metadata import (
+    Int32,
     KubeStruct,
     LabelSelector,
     NodeSelector,
@@ -156,7 +157,7 @@ class StorageClass(KubeStruct, frozen=True):
 class VolumeNodeResources(KubeStruct, frozen=True):
     """How many volumes a node attaches; absent: no limit."""
 
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class CsiNodeDriver(KubeStruct, frozen=True):

@@ -1,6 +1,12 @@
 """Controllers of pods."""
 
-from libs.kube.objects.metadata import Condition, KubeStruct, LabelSelector, ObjectMeta
+from libs.kube.objects.metadata import (
+    Condition,
+    Int32,
+    KubeStruct,
+    LabelSelector,
+    ObjectMeta,
+)
 from libs.kube.objects.pod import PodTemplateSpec
 from libs.kube.objects.storage import PersistentVolumeClaimTemplate
 
@@ -8,7 +14,7 @@ from libs.kube.objects.storage import PersistentVolumeClaimTemplate
 class ScalableSpec(KubeStruct, frozen=True):
     """Replicas of a template; absent replicas are one."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
 
@@ -30,13 +36,13 @@ class ReplicaSet(KubeStruct, frozen=True):
 class OrdinalSpec(KubeStruct, frozen=True):
     """Number of the first replica."""
 
-    start: int = 0
+    start: Int32 = 0
 
 
 class StatefulSetSpec(KubeStruct, frozen=True):
     """Numbered replicas of a template, each with claims of its own."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = PodTemplateSpec()
     ordinals: OrdinalSpec = OrdinalSpec()
@@ -66,8 +72,8 @@ class DaemonSet(KubeStruct, frozen=True):
 class JobSpec(KubeStruct, frozen=True):
     """Pods that run to their end."""
 
-    parallelism: int | None = None
-    completions: int | None = None
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
     suspend: bool = False
     template: PodTemplateSpec = PodTemplateSpec()
 
@@ -75,7 +81,7 @@ class JobSpec(KubeStruct, frozen=True):
 class JobStatus(KubeStruct, frozen=True):
     """How far a job is."""
 
-    succeeded: int = 0
+    succeeded: Int32 = 0
     conditions: tuple[Condition, ...] = ()
 
 
