@@ -8,7 +8,7 @@ version of all three), once `go mod download` has brought them:
 Only facts are taken: names, types, JSON tags, merge keys and list markers of exported structs. It
 is apart because nothing runs it at run time; the table is committed. One line of the table is one
 struct, one entry one field (the empty name says that the struct itself is atomic for server-side
-apply):
+apply, `inline:N` that its protobuf message holds another one as field N):
 
     "core/v1.Container": {"name": "string", "env": "[]core/v1.EnvVar omitempty merge=name"}
 """
@@ -142,11 +142,16 @@ def _fields(packages: dict[str, Package], home: str, struct: str) -> Iterator[tu
         name, *options = tags.get("json", "-").split(",")
         if name == "-":
             continue
+        number = tags.get("protobuf", "").partition(",")[2].partition(",")[0]
         if "inline" in options or not name:
             inner_home, inner = _locate(packages, home, go_type)
+            if number:
+                yield f"inline:{number}", f"{inner_home}.{inner}"
             yield from _fields(packages, inner_home, inner)
             continue
         words = [_resolve(packages, home, go_type), *options, *_merging(tags), *_listing(markers)]
+        if number:
+            words.append(f"number={number}")
         yield name, " ".join(words)
 
 

@@ -13,11 +13,28 @@ from typing import Any
 import msgspec
 import yaml
 
+from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.errors import ApiError, bad_request
+from services.simulator.core.types import protobuf
 
 _JSON_LIKE = ("application/json", "*/*", "application/*", "")
 _STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
 _MEDIA_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+_TYPES = {(resource.group_version, resource.kind): resource.type for resource in BUILTIN} | {
+    ("v1", "Binding"): "core/v1.Binding",
+    ("v1", "DeleteOptions"): "meta/v1.DeleteOptions",
+    ("policy/v1", "Eviction"): "policy/v1.Eviction",
+    ("autoscaling/v1", "Scale"): "autoscaling/v1.Scale",
+    (
+        "authorization.k8s.io/v1",
+        "SelfSubjectAccessReview",
+    ): "authorization/v1.SelfSubjectAccessReview",
+    (
+        "authorization.k8s.io/v1",
+        "SelfSubjectRulesReview",
+    ): "authorization/v1.SelfSubjectRulesReview",
+}
 _CONVERSIONS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 
 
@@ -100,6 +117,8 @@ def decode_body(content_type: str, body: bytes, kind: str) -> Body:
     media_type = content_type.partition(";")[0].strip().lower() or "application/json"
     if media_type == "application/yaml":
         return Body(value=decode_yaml(body))
+    if media_type == PROTOBUF:
+        return Body(value=decode_protobuf(body))
     if media_type not in ("application/json", "*/*"):
         raise ApiError(
             415,
@@ -108,6 +127,19 @@ def decode_body(content_type: str, body: bytes, kind: str) -> Body:
             f"{_MEDIA_TYPES}",
         )
     return decode_json(body, kind)
+
+
+def decode_protobuf(body: bytes) -> Any:
+    """Return the JSON value of a body in Kubernetes' protobuf envelope; raises a 400."""
+    try:
+        api_version, kind, raw = protobuf.decode_envelope(body)
+        type_ = _TYPES.get((api_version, kind))
+        if type_ is None:
+            why = f'no kind "{kind}" is registered for version "{api_version}"'
+            raise bad_request(f"unable to decode protobuf: {why}")
+        return {**protobuf.decode(type_, raw), "apiVersion": api_version, "kind": kind}
+    except (protobuf.Malformed, RecursionError) as error:
+        raise bad_request(f"unable to decode protobuf: {error}") from error
 
 
 def decode_json(body: bytes, kind: str) -> Body:

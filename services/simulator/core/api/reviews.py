@@ -7,7 +7,7 @@ from typing import Any
 
 from services.simulator.core.api import errors
 from services.simulator.core.api.messages import Request, Response, to_json
-from services.simulator.core.api.negotiation import decode_json
+from services.simulator.core.api.negotiation import decode_body
 
 _PREFIX = "/apis/authorization.k8s.io/v1/"
 _KINDS = {
@@ -28,7 +28,7 @@ def answer(request: Request) -> Response | None:
         return None
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_json(request.body, kind).value
+    body = decode_body(request.headers.get("content-type", ""), request.body, kind).value
     if not isinstance(body, dict) or not isinstance(body.get("spec", {}), dict):
         raise errors.bad_request(f"the body is no {kind}")
     status: dict[str, Any] = {"allowed": True}

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from services.simulator.core.api import errors, negotiation, pods, scale
 from services.simulator.core.api.messages import Request, Response, encode_version, to_json
-from services.simulator.core.api.negotiation import decode_body, decode_json
+from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.options import write_options
 from services.simulator.core.api.ownership.apply import apply
 from services.simulator.core.api.patching import engine
@@ -115,7 +115,7 @@ def _scale(store: Store, request: Request, route: Route) -> Response:
 def _binding(store: Store, request: Request, route: Route) -> Response:
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_json(request.body, "Binding").value
+    body = decode_body(request.headers.get("content-type", ""), request.body, "Binding").value
     pods.bind(
         store, route.name, route.namespace or "", body, dry_run=write_options(request).dry_run
     )
@@ -125,7 +125,7 @@ def _binding(store: Store, request: Request, route: Route) -> Response:
 def _eviction(store: Store, request: Request, route: Route) -> Response:
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_json(request.body, "Eviction").value
+    body = decode_body(request.headers.get("content-type", ""), request.body, "Eviction").value
     pods.evict(
         store, route.name, route.namespace or "", body, dry_run=write_options(request).dry_run
     )
@@ -135,7 +135,7 @@ def _eviction(store: Store, request: Request, route: Route) -> Response:
 def _finalize(store: Store, request: Request, route: Route) -> Response:
     if request.method != "PUT":
         raise errors.method_not_allowed()
-    body = decode_json(request.body, "Namespace").value
+    body = decode_body(request.headers.get("content-type", ""), request.body, "Namespace").value
     written = store.update(
         route.resource,
         body,

@@ -41,6 +41,9 @@ class Field:
     atomic: bool
     """Whether server-side apply owns the value as a whole."""
 
+    number: int
+    """The field's number in the type's protobuf message; 0 if it has none."""
+
     @property
     def item_type(self) -> str:
         """Return the type behind pointers, or of a list's or map's members."""
@@ -77,8 +80,32 @@ def atomic_structs() -> frozenset[str]:
     return frozenset(name for name, entry in json.loads(text).items() if "" in entry)
 
 
+@lru_cache(maxsize=1)
+def inlined() -> MappingProxyType[str, MappingProxyType[int, str]]:
+    """Return, per struct, the messages in its protobuf message whose fields JSON inlines."""
+    text = resources.files(__package__).joinpath("builtin.json").read_text()
+    return MappingProxyType(
+        {
+            name: MappingProxyType(
+                {
+                    int(key.removeprefix("inline:")): type_
+                    for key, type_ in entry.items()
+                    if key.startswith("inline:")
+                }
+            )
+            for name, entry in json.loads(text).items()
+        }
+    )
+
+
 def _struct(entry: dict[str, str]) -> Struct:
-    return MappingProxyType({name: _field(name, spec) for name, spec in entry.items() if name})
+    return MappingProxyType(
+        {
+            name: _field(name, spec)
+            for name, spec in entry.items()
+            if name and not name.startswith("inline:")
+        }
+    )
 
 
 def _field(name: str, spec: str) -> Field:
@@ -95,6 +122,7 @@ def _field(name: str, spec: str) -> Field:
         list_type=list_type,
         list_keys=tuple(keys.split(",")) if keys else (),
         atomic="atomic" in values,
+        number=int(values.get("number", "0")),
     )
 
 

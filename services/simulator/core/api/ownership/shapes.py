@@ -61,7 +61,9 @@ def of_type(type_: str) -> Shape:
     def member(name: str) -> Shape:
         shape = known.get(name)
         if shape is None:
-            shape = known[name] = _of_field(members[name]) if name in members else ANYTHING
+            if name not in members:
+                return ANYTHING
+            shape = known[name] = _of_field(members[name])
         return shape
 
     return Shape(kind=Kind.GRANULAR, member=member)
