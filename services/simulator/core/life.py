@@ -4,13 +4,19 @@ Node states come first and the scheduler last, so that within one round it sees 
 """
 
 from services.simulator.core.api.server import ApiServer
+from services.simulator.core.controllers.budget import budget_controller
+from services.simulator.core.controllers.daemon_set import daemon_set_controller
 from services.simulator.core.controllers.deployment import deployment_controller
+from services.simulator.core.controllers.ephemeral_claims import ephemeral_claim_controller
 from services.simulator.core.controllers.garbage import Garbage
+from services.simulator.core.controllers.job import job_controller
 from services.simulator.core.controllers.node_lifecycle import (
     node_lifecycle_controller,
     pod_garbage_controller,
 )
 from services.simulator.core.controllers.replica_set import replica_set_controller
+from services.simulator.core.controllers.stateful_set import stateful_set_controller
+from services.simulator.core.controllers.volume_binder import volume_binder
 from services.simulator.core.kubelet.kubelets import Kubelets
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.part import Part
@@ -26,6 +32,12 @@ def all_parts(server: ApiServer, kubelets: KubeletPolicy) -> tuple[Part, ...]:
         pod_garbage_controller(api),
         deployment_controller(api),
         replica_set_controller(api),
+        stateful_set_controller(api),
+        daemon_set_controller(api),
+        job_controller(api),
+        budget_controller(api),
+        ephemeral_claim_controller(api),
+        volume_binder(api),
         Scheduler(api),
         Garbage(server.store),
     )

@@ -1,0 +1,215 @@
+"""DaemonSets: a pod on every node that its node selector, affinity and tolerations allow.
+
+Which nodes those are, the oracle says. A pod is pinned to its node by a node affinity on the name
+and then scheduled like any other. It stays where only a NoSchedule taint, which came later, would
+keep it away.
+
+Source: Kubernetes documentation, "DaemonSet".
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from libs.oracle.cluster import Cluster
+from libs.oracle.daemons import daemon_pod, daemon_pods
+from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.frozen import thaw
+from services.simulator.core.controllers import pods
+from services.simulator.core.controllers.controller import Controller, its_controller, itself
+from services.simulator.core.controllers.rollout import scaled
+from services.simulator.core.feed import Feed, by_controller
+from services.simulator.core.objects import Object, has_ended, is_deleting, key_of, split_key
+from services.simulator.core.part import earliest
+
+DAEMON_SETS = "daemonsets.apps"
+REVISION = "controller-revision-hash"
+
+
+class Allowed(NamedTuple):
+    """What a DaemonSet's pod may do on a node."""
+
+    start: bool
+    stay: bool
+
+
+class Eligibility:
+    """Which DaemonSet may run on which node; remembered while neither changes."""
+
+    def __init__(self, api: DirectApi) -> None:
+        self.nodes = Feed(api, "nodes")
+        self._strict, self._lenient = Cluster(), Cluster()
+        self._known: dict[tuple[str, str], tuple[int, Object, Allowed]] = {}
+
+    def follow(self) -> None:
+        """Take in what changed of nodes."""
+        for change in self.nodes.changes():
+            if change.new is None:
+                self._strict.delete("Node", change.key)
+                self._lenient.delete("Node", change.key)
+            else:
+                self._strict.put("Node", change.new)
+                self._lenient.put("Node", _only_evicting(change.new))
+
+    def of(self, daemon_set: Object, name: str) -> Allowed:
+        """Return what a DaemonSet's pod may do on a node."""
+        meta, node = daemon_set["metadata"], self.nodes.objects[name]
+        known = self._known.get((meta["uid"], name))
+        if known is not None and known[0] == meta["generation"] and known[1] is node:
+            return known[2]
+        start, stay = (
+            bool(daemon_pods(cluster, [daemon_set], name))
+            for cluster in (self._strict, self._lenient)
+        )
+        allowed = Allowed(start=start, stay=stay)
+        self._known[meta["uid"], name] = (meta["generation"], node, allowed)
+        return allowed
+
+
+def _only_evicting(node: Object) -> Object:
+    taints = [t for t in node["spec"].get("taints") or () if t["effect"] == "NoExecute"]
+    return {**node, "spec": {**node["spec"], "taints": taints, "unschedulable": False}}
+
+
+def daemon_set_controller(api: DirectApi) -> Controller:
+    """Return the controller of DaemonSets."""
+    owned = by_controller(api, "pods")
+    eligibility = Eligibility(api)
+
+    def reconcile(key: str, now: datetime) -> datetime | None:
+        eligibility.follow()
+        namespace, name = split_key(key)
+        daemon_set = api.find(DAEMON_SETS, name, namespace)
+        if daemon_set is None:
+            return None
+        uid = daemon_set["metadata"]["uid"]
+        allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes.objects}
+        if not is_deleting(daemon_set):
+            _place(api, daemon_set, allowed, _by_node(owned.of(uid)))
+            _renew(api, daemon_set, allowed, _by_node(owned.of(uid)))
+        return _report(api, daemon_set, allowed, _by_node(owned.of(uid)), now)
+
+    def every_daemon_set(_node: Object) -> Iterable[str]:
+        return map(key_of, api.list(DAEMON_SETS))
+
+    sources = {
+        DAEMON_SETS: itself,
+        "pods": its_controller("DaemonSet"),
+        "nodes": every_daemon_set,
+    }
+    return Controller("daemonset", api, sources, reconcile)
+
+
+def node_of(pod: Mapping[str, Any]) -> str:
+    """Return the node that a DaemonSet's pod is on or meant for."""
+    if name := pod["spec"].get("nodeName"):
+        return str(name)
+    affinity = (pod["spec"].get("affinity") or {}).get("nodeAffinity") or {}
+    required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
+    for term in required.get("nodeSelectorTerms") or ():
+        for field in term.get("matchFields") or ():
+            return str(field["values"][0])
+    return ""
+
+
+def _by_node(present: Iterable[Object]) -> dict[str, list[Object]]:
+    found: dict[str, list[Object]] = {}
+    for pod in present:
+        found.setdefault(node_of(pod), []).append(pod)
+    return found
+
+
+def _place(
+    api: DirectApi,
+    daemon_set: Object,
+    allowed: Mapping[str, Allowed],
+    present: Mapping[str, list[Object]],
+) -> None:
+    nowhere = Allowed(start=False, stay=False)
+    for node, there in present.items():
+        running = [pod for pod in there if not is_deleting(pod)]
+        keep = next((pod for pod in running if not has_ended(pod)), None)
+        for pod in running:
+            if pod is not keep or not allowed.get(node, nowhere).stay:
+                pods.delete(api, pod)
+    for node, may in allowed.items():
+        if may.start and not present.get(node):
+            api.create("pods", new_pod(daemon_set, node))
+
+
+def new_pod(daemon_set: Object, node: str) -> Object:
+    """Return the pod of a DaemonSet for a node."""
+    template = daemon_set["spec"]["template"]
+    pod = pods.pod_from(daemon_set, template)
+    pod["metadata"].setdefault("labels", {})[REVISION] = pods.hash_of(template)
+    field = {"key": "metadata.name", "operator": "In", "values": [node]}
+    required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
+    affinity = pod["spec"].setdefault("affinity", {})
+    chosen = affinity.setdefault("nodeAffinity", {})
+    chosen["requiredDuringSchedulingIgnoredDuringExecution"] = required
+    pod["spec"]["tolerations"] = thaw(daemon_pod(daemon_set, node)["spec"]["tolerations"])
+    return pod
+
+
+def _renew(
+    api: DirectApi,
+    daemon_set: Object,
+    allowed: Mapping[str, Allowed],
+    present: Mapping[str, list[Object]],
+) -> None:
+    """Delete pods of old templates, as many as may be unavailable at once."""
+    strategy = daemon_set["spec"]["updateStrategy"]
+    if strategy["type"] != "RollingUpdate":
+        return
+    wanted = pods.hash_of(daemon_set["spec"]["template"])
+    nodes = [node for node, may in allowed.items() if may.start]
+    most = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
+    room = max(1, scaled(most, len(nodes), up=True))
+    old = []
+    for node in nodes:
+        there = pods.active(present.get(node, ()))
+        if not any(map(pods.is_ready, there)):
+            room -= 1
+        old += [pod for pod in there if pod["metadata"]["labels"].get(REVISION) != wanted]
+    # An old pod that is not ready takes nothing away.
+    for pod in [pod for pod in old if not pods.is_ready(pod)]:
+        pods.delete(api, pod)
+    for pod in [pod for pod in old if pods.is_ready(pod)][: max(0, room)]:
+        pods.delete(api, pod)
+
+
+def _report(
+    api: DirectApi,
+    daemon_set: Object,
+    allowed: Mapping[str, Allowed],
+    present: Mapping[str, Sequence[Object]],
+    now: datetime,
+) -> datetime | None:
+    spec, wanted = daemon_set["spec"], pods.hash_of(daemon_set["spec"]["template"])
+    there = {node: pods.active(found) for node, found in present.items()}
+    desired = [node for node, may in allowed.items() if may.start]
+    scheduled = [there[node][0] for node in desired if there.get(node)]
+    waits = [pods.available_at(pod, spec.get("minReadySeconds", 0)) for pod in scheduled]
+    instants = [instant for instant in waits if instant is not None]
+    available = sum(instant <= now for instant in instants)
+    status = {
+        "observedGeneration": daemon_set["metadata"]["generation"],
+        "desiredNumberScheduled": len(desired),
+        "currentNumberScheduled": len(scheduled),
+        "numberMisscheduled": sum(
+            bool(found) for node, found in there.items() if not _may_start(allowed, node)
+        ),
+        "numberReady": len(instants),
+        "numberAvailable": available or None,
+        "numberUnavailable": len(desired) - available or None,
+        "updatedNumberScheduled": sum(
+            pod["metadata"]["labels"].get(REVISION) == wanted for pod in scheduled
+        )
+        or None,
+    }
+    pods.write_status(api, DAEMON_SETS, daemon_set, status)
+    return earliest(*(instant for instant in instants if instant > now))
+
+
+def _may_start(allowed: Mapping[str, Allowed], node: str) -> bool:
+    return node in allowed and allowed[node].start

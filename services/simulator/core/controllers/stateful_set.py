@@ -1,0 +1,171 @@
+"""StatefulSets: pods with a number each, made and removed in order, with claims that outlive them.
+
+Old templates are not kept: a pod that is made anew below the partition gets the present one.
+
+Source: Kubernetes documentation, "StatefulSets".
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.frozen import thaw
+from services.simulator.core.controllers import pods
+from services.simulator.core.controllers.controller import Controller, its_controller, itself
+from services.simulator.core.feed import by_controller
+from services.simulator.core.objects import Object, has_ended, is_deleting, split_key
+from services.simulator.core.part import earliest
+
+STATEFUL_SETS = "statefulsets.apps"
+CLAIMS = "persistentvolumeclaims"
+REVISION = "controller-revision-hash"
+
+
+def stateful_set_controller(api: DirectApi) -> Controller:
+    """Return the controller of StatefulSets."""
+    owned = by_controller(api, "pods")
+
+    def reconcile(key: str, now: datetime) -> datetime | None:
+        namespace, name = split_key(key)
+        stateful_set = api.find(STATEFUL_SETS, name, namespace)
+        if stateful_set is None:
+            return None
+        uid = stateful_set["metadata"]["uid"]
+        if not is_deleting(stateful_set):
+            _move(api, stateful_set, _by_ordinal(owned.of(uid)), now)
+        return _report(api, stateful_set, owned.of(uid), now)
+
+    sources = {STATEFUL_SETS: itself, "pods": its_controller("StatefulSet")}
+    return Controller("statefulset", api, sources, reconcile)
+
+
+def _by_ordinal(present: Sequence[Object]) -> dict[int, Object]:
+    return {int(pod["metadata"]["name"].rpartition("-")[2]): pod for pod in present}
+
+
+def _ordinals(spec: Mapping[str, Any]) -> range:
+    start = (spec.get("ordinals") or {}).get("start", 0)
+    return range(start, start + spec["replicas"])
+
+
+def _move(
+    api: DirectApi, stateful_set: Object, present: Mapping[int, Object], now: datetime
+) -> None:
+    """Take the next step, or with parallel management the next steps, towards what is wanted."""
+    spec = stateful_set["spec"]
+    in_order = spec["podManagementPolicy"] == "OrderedReady"
+    for pod in present.values():
+        if has_ended(pod) and not is_deleting(pod):
+            pods.delete(api, pod)
+    for ordinal in _ordinals(spec):
+        if ordinal not in present:
+            _create(api, stateful_set, ordinal)
+        if in_order and not _is_available(present.get(ordinal), spec, now):
+            return
+    surplus = sorted(set(present) - set(_ordinals(spec)), reverse=True)
+    for ordinal in surplus[:1] if in_order else surplus:
+        if not is_deleting(present[ordinal]):
+            pods.delete(api, present[ordinal])
+    if not surplus:
+        _renew(api, stateful_set, present, now)
+
+
+def _is_available(pod: Object | None, spec: Mapping[str, Any], now: datetime) -> bool:
+    if pod is None or is_deleting(pod) or has_ended(pod):
+        return False
+    at = pods.available_at(pod, spec.get("minReadySeconds", 0))
+    return at is not None and at <= now
+
+
+def _renew(
+    api: DirectApi, stateful_set: Object, present: Mapping[int, Object], now: datetime
+) -> None:
+    """Delete the last pod of an old template once all after it are new and available."""
+    spec, wanted = stateful_set["spec"], revision_of(stateful_set)
+    if spec["updateStrategy"]["type"] != "RollingUpdate":
+        return
+    partition = (spec["updateStrategy"].get("rollingUpdate") or {}).get("partition", 0)
+    for ordinal in reversed(_ordinals(spec)):
+        pod = present.get(ordinal)
+        if ordinal < partition or pod is None or is_deleting(pod):
+            return
+        if pod["metadata"]["labels"].get(REVISION) != wanted:
+            pods.delete(api, pod)
+            return
+        if not _is_available(pod, spec, now):
+            return
+
+
+def revision_of(stateful_set: Mapping[str, Any]) -> str:
+    """Return the name of the present template's revision."""
+    return f"{stateful_set['metadata']['name']}-{pods.hash_of(stateful_set['spec']['template'])}"
+
+
+def _create(api: DirectApi, stateful_set: Object, ordinal: int) -> None:
+    meta, spec = stateful_set["metadata"], stateful_set["spec"]
+    name = f"{meta['name']}-{ordinal}"
+    pod = pods.pod_from(stateful_set, spec["template"])
+    del pod["metadata"]["generateName"]
+    pod["metadata"]["name"] = name
+    pod["metadata"]["labels"] |= {
+        "statefulset.kubernetes.io/pod-name": name,
+        "apps.kubernetes.io/pod-index": str(ordinal),
+        REVISION: revision_of(stateful_set),
+    }
+    pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName", "")}
+    templates = spec.get("volumeClaimTemplates") or ()
+    claimed = {template["metadata"]["name"] for template in templates}
+    volumes = [v for v in pod["spec"].get("volumes") or () if v["name"] not in claimed]
+    for template in templates:
+        claim = _claim(stateful_set, template, name)
+        if api.find(CLAIMS, claim["metadata"]["name"], meta["namespace"]) is None:
+            api.create(CLAIMS, claim)
+        source = {"claimName": claim["metadata"]["name"]}
+        volumes.append({"name": template["metadata"]["name"], "persistentVolumeClaim": source})
+    if volumes:
+        pod["spec"]["volumes"] = volumes
+    api.create("pods", pod)
+
+
+def _claim(stateful_set: Object, template: Mapping[str, Any], pod_name: str) -> Object:
+    meta = template["metadata"]
+    labels = stateful_set["spec"]["selector"].get("matchLabels") or {}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {
+            "name": f"{meta['name']}-{pod_name}",
+            "namespace": stateful_set["metadata"]["namespace"],
+            "labels": {**(meta.get("labels") or {}), **labels},
+            "annotations": dict(meta.get("annotations") or {}),
+        },
+        "spec": thaw(template["spec"]),
+    }
+
+
+def _report(
+    api: DirectApi, stateful_set: Object, everyone: Sequence[Object], now: datetime
+) -> datetime | None:
+    spec, wanted = stateful_set["spec"], revision_of(stateful_set)
+    present = pods.active(everyone)
+    new = [pod for pod in present if pod["metadata"]["labels"].get(REVISION) == wanted]
+    waits = [pods.available_at(pod, spec.get("minReadySeconds", 0)) for pod in present]
+    instants = [instant for instant in waits if instant is not None]
+    current = stateful_set["status"].get("currentRevision") or wanted
+    if len(new) == len(present) == spec["replicas"] == len(instants):
+        current = wanted
+    of_current = sum(pod["metadata"]["labels"].get(REVISION) == current for pod in present)
+    status = {
+        "observedGeneration": stateful_set["metadata"]["generation"],
+        "replicas": len(present),
+        "readyReplicas": len(instants) or None,
+        "availableReplicas": sum(instant <= now for instant in instants),
+        "currentReplicas": of_current or None,
+        "updatedReplicas": len(new) or None,
+        "currentRevision": current,
+        "updateRevision": wanted,
+        "collisionCount": stateful_set["status"].get("collisionCount", 0),
+    }
+    pods.write_status(api, STATEFUL_SETS, stateful_set, status)
+    return earliest(*(instant for instant in instants if instant > now))
