@@ -23,6 +23,7 @@ from libs.domain.provider import (
 from libs.kube.convert.nodeclaim import nodeclaim
 from libs.kube.objects.karpenter import NodeClaim
 from services.lifecycle.core import events
+from services.lifecycle.core.claim_manifest import PLAN_ANNOTATION
 from services.lifecycle.core.claim_writes import (
     deletion,
     disrupted,
@@ -35,6 +36,9 @@ from services.lifecycle.core.view import ClaimView
 
 BATCH_ANNOTATION = "joiner.io/launch-batch"
 """Idempotency key of the launch that a claim is part of; stored before the provider is called."""
+
+_OUR_OWN = frozenset({BATCH_ANNOTATION, PLAN_ANNOTATION})
+"""Bookkeeping that no node needs, and that no two claims share."""
 
 _LAUNCHED = "Launched"
 _LONGEST_MESSAGE = 300
@@ -52,7 +56,7 @@ def spec_of(claim: NodeClaim, node_class: NodeClass) -> LaunchSpec:
         requirements=read.requirements,
         requests=read.requests,
         labels=read.labels,
-        annotations=tuple(pair for pair in read.annotations if pair[0] != BATCH_ANNOTATION),
+        annotations=tuple(pair for pair in read.annotations if pair[0] not in _OUR_OWN),
         taints=read.taints,
         startup_taints=read.startup_taints,
         nodepool=read.nodepool,

@@ -74,6 +74,26 @@ class FakeCloud:
     async def list(self) -> tuple[Instance, ...]:
         return tuple(self.instances[name] for name in sorted(self.instances))
 
+    def leak(self) -> str:
+        """Have an instance that nobody asked for; return its id."""
+        instance = Instance(
+            provider_id="fake://leaked",
+            nodeclaim="gone",
+            nodeclaim_uid="gone",
+            capacity=Resources.from_allocatable(CAPACITY),
+            allocatable=Resources.from_allocatable(CAPACITY),
+            launched_at=self._now(),
+        )
+        self.instances[instance.provider_id] = instance
+        return instance.provider_id
+
+    def join_all(self) -> None:
+        """Let the nodes of all instances join that have not."""
+        joined = {node["spec"].get("providerID") for node in self._server.direct.list("nodes")}
+        for instance in tuple(self.instances.values()):
+            if instance.provider_id not in joined:
+                self._join(f"node-{instance.nodeclaim}", instance)
+
     def _launch(self, batch: LaunchBatch, name: str, uid: str) -> Instance:
         provider_id = f"fake://{uid}"
         known = self.instances.get(provider_id)

@@ -1,19 +1,8 @@
 """From a plan to a node to nothing, on an API server and a fake cloud in simulated time."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from libs.runtime.virtual import run_virtual
-from tests.unit.services.lifecycle.cluster import CLAIMS, POOLS, LifecycleCluster, a_cluster
-
-
-def in_a_cluster(scenario: Callable[[LifecycleCluster], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with a_cluster() as cluster:
-            await cluster.start()
-            await scenario(cluster)
-
-    run_virtual(run(), limit=timedelta(hours=3))
+from tests.unit.services.lifecycle.cluster import CLAIMS, POOLS, LifecycleCluster, in_a_cluster
 
 
 def test_a_plan_becomes_an_initialized_node() -> None:
