@@ -54,7 +54,7 @@ class FakeLifecycle(lifecycle_pb2_grpc.LifecycleServiceServicer):
     async def ApplyPlan(self, request: Any, context: Any) -> Any:  # noqa: N802  # as above
         raise Unsupported("not asked for here")
 
-    async def WatchCommands(self, request: Any, context: Any) -> Any:  # noqa: N802  # as above
+    def WatchCommands(self, request: Any, context: Any) -> Any:  # noqa: N802  # as above
         raise Unsupported("not asked for here")
 
     async def Evict(self, request: Any, context: Any) -> Any:  # noqa: N802  # as above
