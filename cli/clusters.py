@@ -1,9 +1,10 @@
 """A snapshot out of files and a catalogue: what every offline command begins with."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from cli import documents
 from libs import catalogues
@@ -23,6 +24,8 @@ class OfflineCluster:
 
     snapshot: ClusterSnapshot
     notes: tuple[str, ...]
+    documents: tuple[tuple[str, Mapping[str, Any]], ...]
+    """Kind and plain form of every object, those of assumed replicas included."""
 
 
 def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster:
@@ -45,7 +48,11 @@ def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster
             )
         )
     snapshot = loaded.state.snapshot(now, _FILES)
-    return OfflineCluster(snapshot=snapshot, notes=(*loaded.notes, *_set_aside(snapshot)))
+    return OfflineCluster(
+        snapshot=snapshot,
+        notes=(*loaded.notes, *_set_aside(snapshot)),
+        documents=loaded.documents,
+    )
 
 
 def instant(text: str | None) -> datetime:

@@ -3,6 +3,7 @@
 import typer
 
 from cli import importing
+from cli.check import check
 from cli.plan import plan
 from cli.verdicts import verdicts
 
@@ -13,6 +14,7 @@ app = typer.Typer(
 )
 app.add_typer(importing.app, name="import")
 app.command()(plan)
+app.command()(check)
 app.command()(verdicts)
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
-from google.protobuf.json_format import MessageToDict
 from rich.console import Console
 from rich.table import Table
 
@@ -17,7 +16,7 @@ from cli.formats import Format, dollars
 from libs.domain.plan import LaunchOption, Plan
 from libs.domain.reason import Unplaceable
 from libs.domain.solution import Solution, SolveOptions
-from libs.wire.solution import encode_solution
+from libs.wire.solution_json import solution_document
 from services.solver.core.solve import solve
 
 Files = Annotated[
@@ -50,9 +49,7 @@ def plan(
     for note in cluster.notes:
         errors.print(f"note: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
     if output is Format.JSON:
-        document = MessageToDict(
-            encode_solution(solution), always_print_fields_with_no_presence=True
-        )
+        document = solution_document(solution)
         json.dump(document, sys.stdout, indent=1)
         sys.stdout.write("\n")
     else:

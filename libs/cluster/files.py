@@ -47,6 +47,8 @@ class FileObject:
 
     source: str
     obj: KubeObject
+    document: Mapping[str, Any]
+    """The object as it stands in the file."""
 
     @property
     def shown(self) -> str:
@@ -74,6 +76,8 @@ class LoadedCluster:
     missing among node classes of their kind in the input."""
     notes: tuple[str, ...]
     """What was assumed and what was left out, for people."""
+    documents: tuple[tuple[str, Mapping[str, Any]], ...]
+    """Kind and plain form of every object, those of assumed replicas included."""
 
 
 def load(
@@ -103,7 +107,8 @@ def load(
     for one in read.objects:
         _check(one)
         state.upsert(one.obj)
-    notes = [*read.notes, *_add_replicas(read.objects, state)]
+    added, assumptions = _add_replicas(read.objects, state)
+    notes = [*read.notes, *assumptions]
     if not any(isinstance(one.obj, NodePool) for one in read.objects):
         state.upsert(default_pool(default_class))
         notes.append(
@@ -112,7 +117,13 @@ def load(
         )
     _check_pods(read.objects, state)
     return LoadedCluster(
-        state=state, node_classes=_wanted_classes(read.objects, state), notes=tuple(notes)
+        state=state,
+        node_classes=_wanted_classes(read.objects, state),
+        notes=tuple(notes),
+        documents=(
+            *((kind_of(one.obj), _plain(one)) for one in read.objects),
+            *((kind_of(one), msgspec.to_builtins(one)) for one in added),
+        ),
     )
 
 
@@ -174,7 +185,7 @@ class _Gathered:
             self.skipped[f"{api_version} {kind}"] += 1
             return
         obj = _with_defaults(_converted(source, kind, document, struct))
-        one = FileObject(source=source, obj=obj)
+        one = FileObject(source=source, obj=obj, document=document)
         if not obj.metadata.name:
             raise InvalidRequest(
                 "has no name", field=f"{source}: {kind} number {len(self.found) + 1}: metadata.name"
@@ -251,7 +262,17 @@ def _with_defaults(obj: KubeObject) -> KubeObject:
     return msgspec.structs.replace(obj, metadata=metadata)
 
 
-def _add_replicas(objects: Iterable[FileObject], state: ClusterState) -> list[str]:
+def _plain(one: FileObject) -> Mapping[str, Any]:
+    """Return the document in the namespace where kubectl would put it."""
+    namespace = one.obj.metadata.namespace
+    if not namespace:
+        return one.document
+    return {**one.document, "metadata": {**one.document["metadata"], "namespace": namespace}}
+
+
+def _add_replicas(
+    objects: Iterable[FileObject], state: ClusterState
+) -> tuple[list[KubeObject], list[str]]:
     given = [one.obj for one in objects]
     present = {(kind_of(one), one.metadata.namespace, one.metadata.name) for one in given}
     admission = Admission(
@@ -260,18 +281,20 @@ def _add_replicas(objects: Iterable[FileObject], state: ClusterState) -> list[st
             ("", one.metadata.name): one for one in given if isinstance(one, PriorityClass)
         },
     )
-    notes = []
+    notes: list[str] = []
+    added: list[KubeObject] = []
     for made in missing_replicas(given, admission):
-        added: tuple[KubeObject, ...] = (*made.claims, *made.pods)
-        for one in added:
+        members: tuple[KubeObject, ...] = (*made.claims, *made.pods)
+        for one in members:
             if (kind_of(one), one.metadata.namespace, one.metadata.name) not in present:
                 state.upsert(one)
+                added.append(one)
         metadata = made.workload.metadata
         notes.append(
             f'{kind_of(made.workload)} "{metadata.namespace}/{metadata.name}" has no pods in the '
             f"input: {len(made.pods)} pending assumed"
         )
-    return notes
+    return added, notes
 
 
 def _check_uids(objects: Iterable[FileObject]) -> None:

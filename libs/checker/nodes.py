@@ -1,0 +1,99 @@
+"""The Node objects that a plan's claims would become, for the oracle.
+
+A claim that is yet to be launched becomes its cheapest option: that is what the plan promises.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from libs.domain import labels as keys
+from libs.domain.capacity import Catalogue, InstanceType, Offering
+from libs.domain.nodeclaim import NodeClaim
+from libs.domain.nodepool import NodePool
+from libs.domain.plan import LaunchOption, PlannedNodeClaim
+from libs.domain.requirement import Operator
+from libs.domain.requirements import Requirements
+from libs.domain.resources import MEMORY, Resources
+from libs.domain.taint import Taint
+
+_HUGEPAGES = "hugepages-"
+
+
+def planned_name(claim: PlannedNodeClaim) -> str:
+    """Return the name that the node of a planned claim has here."""
+    return f"new-{claim.index}"
+
+
+def find_offering(
+    catalogue: Catalogue, option: LaunchOption
+) -> tuple[InstanceType, Offering] | None:
+    """Return what the catalogue sells under the option's names, None if nothing."""
+    for kind in catalogue.instance_types:
+        if kind.name == option.instance_type:
+            for offering in kind.offerings:
+                if (offering.zone, offering.capacity_type) == (option.zone, option.capacity_type):
+                    return kind, offering
+    return None
+
+
+def planned_node(
+    claim: PlannedNodeClaim, pool: NodePool, kind: InstanceType, offering: Offering
+) -> dict[str, Any]:
+    """Return the Node of a claim that the plan creates."""
+    name = planned_name(claim)
+    labels = {
+        **dict(pool.template.labels),
+        **single_values(claim.requirements),
+        **single_values(kind.requirements),
+        **single_values(offering.requirements),
+        **dict(claim.labels),
+        keys.NODEPOOL: pool.name,
+        keys.HOSTNAME: name,
+    }
+    return _node(name, labels, pool.template.taints, allocatable(kind, offering))
+
+
+def flying_node(claim: NodeClaim) -> dict[str, Any]:
+    """Return the Node of a claim in flight, as far as its provider told."""
+    labels = {**single_values(claim.requirements), **dict(claim.labels), keys.HOSTNAME: claim.name}
+    return _node(claim.name, labels, claim.taints, claim.allocatable)
+
+
+def single_values(requirements: Requirements) -> dict[str, str]:
+    """Return the labels that the requirements leave no choice in."""
+    return {
+        one.key: next(iter(one.values))
+        for one in requirements
+        if one.operator is Operator.IN and len(one.values) == 1
+    }
+
+
+def allocatable(kind: InstanceType, offering: Offering) -> Resources:
+    """Return capacity less overhead, offering's overrides first, huge pages out of memory."""
+    full = dict(kind.capacity.items()) | dict(offering.capacity_override.items())
+    kept_back = dict(kind.overhead.items()) | dict(offering.overhead_override.items())
+    left = {name: max(0, amount - kept_back.get(name, 0)) for name, amount in full.items()}
+    huge = sum(amount for name, amount in full.items() if name.startswith(_HUGEPAGES))
+    if huge:
+        left[MEMORY] = max(0, left.get(MEMORY, 0) - huge)
+    return Resources(left)
+
+
+def _node(
+    name: str, labels: Mapping[str, str], taints: Iterable[Taint], resources: Resources
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": dict(labels)},
+        "spec": {
+            "taints": [
+                {"key": one.key, "value": one.value, "effect": str(one.effect)} for one in taints
+            ]
+        },
+        "status": {
+            "capacity": resources.to_quantities(),
+            "allocatable": resources.to_quantities(),
+            "conditions": [{"type": "Ready", "status": "True"}],
+        },
+    }
