@@ -143,7 +143,8 @@ def _observe(settings: Settings, runtime: Runtime, api: KubeApi, metrics: Metric
         client = ProviderClient(runtime.network.channel(address))
         followers[group] = ProviderFollower(group, client, around)
     informers = Informers(api, _watched(settings), feed, clock, runtime.random)
-    metrics.observe_sync(lambda: not informers.unsynced(), clock.monotonic)
+    began = clock.monotonic()
+    metrics.observe_sync(lambda: not informers.unsynced(), lambda: clock.monotonic() - began)
     outbox = SnapshotOutbox()
     publisher = Publisher(
         cluster_id=runtime.settings.cluster_id,

@@ -31,7 +31,7 @@ from libs.runtime.backoff import Backoff
 from libs.runtime.clock import Clock
 from libs.runtime.latest import LatestValue
 from libs.runtime.timeouts import deadline
-from services.watcher.core.applying import apply_request, expected_targets
+from services.watcher.core.applying import apply_request, created_claims, expected_targets
 from services.watcher.core.waiting import has_waiting_pods
 from services.watcher.journal import Journal
 from services.watcher.metrics import Metrics, Result
@@ -110,7 +110,7 @@ class Provisioning:
 
     async def run(self) -> None:
         """Decide whenever a batch closes, until cancelled."""
-        await self._peers.relist_claims()
+        await self._relist()
         async with asyncio.TaskGroup() as group:
             group.create_task(self._retry(), name="provisioning retry")
             while True:
@@ -188,13 +188,12 @@ class Provisioning:
     def _expect(self, solution: Solution, result: ApplyResult, snapshot: ClusterSnapshot) -> None:
         """Count created claims and remember nominations, before the watch shows either."""
         now = self._clock.now()
-        planned = {claim.index: claim for claim in solution.plan.nodeclaims}
-        for created in result.created:
-            claim = planned[created.index]
-            pool = snapshot.nodepools[claim.nodepool]
-            self._state.claim_in_flight(
-                planned_claim(claim, pool, name=created.name, uid=created.uid, now=now)
-            )
+        for created, planned in created_claims(solution.plan, result):
+            pool = snapshot.nodepools.get(planned.nodepool)
+            if pool is not None:
+                self._state.claim_in_flight(
+                    planned_claim(planned, pool, name=created.name, uid=created.uid, now=now)
+                )
         until = now + self._policy.nomination
         for kind, name in expected_targets(solution.plan, result, snapshot):
             self._state.nominate(kind, name, until)
@@ -207,10 +206,14 @@ class Provisioning:
                 while names & set(self._state.claims_in_flight()):
                     await self._changes.newer_than(self._changes.version)
         except TimeoutError:
-            await self._peers.relist_claims()
-            for name in names & set(self._state.claims_in_flight()):
-                logger.warning("created claim is gone", extra={"nodeclaim": name})
-                self._state.forget_in_flight(name)
+            await self._relist()
+
+    async def _relist(self) -> None:
+        """Believe a consistent list: what it does not show is gone."""
+        await self._peers.relist_claims()
+        for name in self._state.claims_in_flight():
+            logger.warning("created claim is gone", extra={"nodeclaim": name})
+            self._state.forget_in_flight(name)
 
 
 def _result_of(error: JoinerError) -> Result:

@@ -4,7 +4,8 @@ Laws:
 - Revisions grow by one with each snapshot of this process, through all its terms.
 - A snapshot is made at once for a decision, and otherwise at most once a second, when something
   changed.
-- A snapshot with a reference that leads nowhere is never published.
+- A snapshot with a reference that leads nowhere is never published: sinks would refuse it. The last
+  good one stays until the state is whole again.
 """
 
 import logging
@@ -12,6 +13,7 @@ from datetime import timedelta
 
 from libs.clients.outbox import SnapshotOutbox
 from libs.cluster.state import ClusterState
+from libs.domain.errors import NotReady
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId, inconsistencies
 from libs.runtime.clock import Clock
 from libs.runtime.latest import LatestValue
@@ -20,10 +22,7 @@ from services.watcher.metrics import Metrics
 logger = logging.getLogger(__name__)
 
 _PAUSE = timedelta(seconds=1)
-
-
-class InconsistentSnapshotError(Exception):
-    """The cluster state broke its own law; only a bug does that."""
+_NAMED = 5  # problems in one message
 
 
 class Publisher:
@@ -59,7 +58,11 @@ class Publisher:
         self._epoch = epoch
 
     def publish(self) -> ClusterSnapshot:
-        """Make a snapshot of what is known now, and have it pushed."""
+        """Make a snapshot of what is known now, and have it pushed.
+
+        Raises:
+            NotReady: the cluster state broke its own law, which only a bug does.
+        """
         assert self._epoch is not None, "nothing is published before a term begins"
         began = self._clock.monotonic()
         self._published = self._changes.version
@@ -68,7 +71,7 @@ class Publisher:
         snapshot = self._state.snapshot(self._clock.now(), number)
         problems = inconsistencies(snapshot)
         if problems:
-            raise InconsistentSnapshotError("; ".join(problems[:5]))
+            raise NotReady(f"snapshot is inconsistent: {'; '.join(problems[:_NAMED])}")
         self._outbox.put(snapshot)
         self._measure(snapshot, self._clock.monotonic() - began)
         return snapshot
@@ -77,7 +80,10 @@ class Publisher:
         """Publish what changed, until cancelled."""
         while True:
             await self._changes.newer_than(self._published)
-            self.publish()
+            try:
+                self.publish()
+            except NotReady as error:
+                logger.error("cannot publish", extra={"error": str(error)})
             await self._clock.sleep(_PAUSE)
 
     def _measure(self, snapshot: ClusterSnapshot, seconds: float) -> None:

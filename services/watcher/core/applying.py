@@ -6,8 +6,8 @@ Source: `DESIGN.md`, laws 3 and 4; karpenter-behaviour reference, J8 and B1.7.
 from collections.abc import Iterator
 from datetime import datetime
 
-from libs.domain.execution import ApplyRequest, ApplyResult
-from libs.domain.plan import Plan
+from libs.domain.execution import ApplyRequest, ApplyResult, CreatedClaim
+from libs.domain.plan import Plan, PlannedNodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution
@@ -38,10 +38,19 @@ def expected_targets(
     for nomination in plan.nominations:
         if _has_real_pod(nomination.pod_uids, prefixes):
             yield nomination.target_kind, nomination.target
+    for created, planned in created_claims(plan, result):
+        if _has_real_pod(planned.pod_uids, prefixes):
+            yield TargetKind.NODECLAIM, created.name
+
+
+def created_claims(
+    plan: Plan, result: ApplyResult
+) -> Iterator[tuple[CreatedClaim, PlannedNodeClaim]]:
+    """Yield each claim that was created with its plan; what was never planned is passed over."""
     planned = {claim.index: claim for claim in plan.nodeclaims}
     for created in result.created:
-        if _has_real_pod(planned[created.index].pod_uids, prefixes):
-            yield TargetKind.NODECLAIM, created.name
+        if created.index in planned:
+            yield created, planned[created.index]
 
 
 def _has_real_pod(uids: tuple[str, ...], virtual_prefixes: tuple[str, ...]) -> bool:

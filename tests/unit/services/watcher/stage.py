@@ -194,8 +194,9 @@ class Stage:
         await self.world.start("lifecycle", self._lifecycle_app, None, LIFECYCLE)
         await self.start_provider()
 
-    async def start_solver(self) -> None:
-        await self.world.start("solver", self._solver_app, None, SOLVER)
+    async def start_solver(self, name: str = "solver", address: str = SOLVER) -> StandInSolver:
+        await self.world.start(name, self._solver_app, None, address)
+        return self.solver
 
     async def start_provider(self) -> None:
         build = partial(_with_api, kwok.assemble, self.api)

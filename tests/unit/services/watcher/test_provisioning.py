@@ -8,7 +8,14 @@ from libs.domain.errors import NotReady, RevisionGone, StaleRevision, Unavailabl
 from libs.domain.execution import ApplyRequest
 from libs.kube.leases import KARPENTER_LEASE
 from services.watcher.adapters.rivals import HEALTH_NAME
-from tests.unit.services.watcher.stage import NODE_CLAIMS, BlindApi, Stage, on_stage
+from tests.unit.services.watcher.stage import (
+    NODE_CLAIMS,
+    SOLVER,
+    BlindApi,
+    Stage,
+    on_stage,
+    with_settings,
+)
 
 
 def decisions(stage: Stage, result: str) -> float:
@@ -286,5 +293,33 @@ def test_a_solver_that_restarts_gets_everything_again() -> None:
         await stage.start_solver()
         await stage.passed(20)
         assert len(stage.claims()) == 1
+
+    on_stage(play)
+
+
+def test_another_replica_of_the_solver_is_asked_when_one_is_gone() -> None:
+    async def play(stage: Stage) -> None:
+        first, second = stage.solver, await stage.start_solver("second", "solver:2")
+        stage.world.network.name("solvers:0", (SOLVER, "solver:2"))
+        await stage.start_watcher(settings=with_settings(solver_address="solvers:0"))
+        await stage.passed(5)
+        assert first.newest.id == second.newest.id
+        await stage.world.kill("solver")
+        stage.add_pod("p")
+        await stage.passed(5)
+        assert len(stage.claims()) == 1
+        assert (len(first.solutions), len(second.solutions)) == (0, 1)
+
+    on_stage(play)
+
+
+def test_a_sink_that_appears_later_gets_the_snapshots() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.start_watcher(settings=with_settings(sinks=("others:0",)))
+        await stage.passed(5)
+        other = await stage.start_solver("other", "other:1")
+        stage.world.network.name("others:0", ("other:1",))
+        await stage.passed(15)
+        assert other.newest.nodepools.keys() == {"default"}
 
     on_stage(play)

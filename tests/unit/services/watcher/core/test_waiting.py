@@ -91,9 +91,12 @@ def test_real_pods_nominate_and_virtual_ones_do_not() -> None:
     ]
 
 
-def test_refused_claims_are_not_expected() -> None:
+def test_refused_and_unheard_of_claims_are_not_expected() -> None:
     plan = Plan(nodeclaims=(a_planned_claim(0, "p"),))
-    result = ApplyResult(refused=(RefusedClaim(index=0, message="limits"),))
+    result = ApplyResult(
+        created=(CreatedClaim(index=7, name="never planned", uid="7"),),
+        refused=(RefusedClaim(index=0, message="limits"),),
+    )
     assert list(expected_targets(plan, result, holding())) == []
 
 
