@@ -15,6 +15,8 @@ Object = dict[str, Any]
 ANNOTATIONS_LIMIT = 256 * 1024
 _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 IMMUTABLE = "field is immutable"
+_BARE = "name is neither a standard finalizer name nor is it fully qualified"
+_NO_OWNERS = (("v1", "Event"), ("events.k8s.io/v1", "Event"))
 _FIXED = (
     "name",
     "namespace",
@@ -26,7 +28,7 @@ _FIXED = (
 
 
 def validate(
-    metadata: Mapping[str, Any], check_name: NameCheck, *, namespaced: bool
+    metadata: Mapping[str, Any], check_name: NameCheck, *, namespaced: bool, custom: bool
 ) -> list[FieldError]:
     """Return what is wrong with the metadata of an object to be created."""
     errors: list[FieldError] = []
@@ -40,10 +42,12 @@ def validate(
     namespace = metadata.get("namespace", "")
     if namespaced and not namespace:
         errors.append(required("metadata.namespace"))
-    return errors + _validate_maps(metadata)
+    return errors + _validate_maps(metadata, custom=custom)
 
 
-def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
+def validate_update(
+    new: Mapping[str, Any], old: Mapping[str, Any], *, custom: bool
+) -> list[FieldError]:
     """Return what is wrong with changed metadata; `new` already carries over what it left out."""
     errors: list[FieldError] = []
     added = [name for name in new.get("finalizers", ()) if name not in old.get("finalizers", ())]
@@ -59,7 +63,7 @@ def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[Fiel
         for field in _FIXED
         if new.get(field) != old.get(field)
     ]
-    return errors + _validate_maps(new)
+    return errors + _validate_maps(new, custom=custom)
 
 
 def carry_over(new: Object, old: Mapping[str, Any]) -> None:
@@ -88,7 +92,7 @@ def validate_labels(labels: Mapping[str, str], field: str) -> list[FieldError]:
     return errors
 
 
-def _validate_maps(metadata: Mapping[str, Any]) -> list[FieldError]:
+def _validate_maps(metadata: Mapping[str, Any], *, custom: bool) -> list[FieldError]:
     errors: list[FieldError] = []
     if labels := metadata.get("labels"):
         errors += validate_labels(labels, "metadata.labels")
@@ -97,16 +101,25 @@ def _validate_maps(metadata: Mapping[str, Any]) -> list[FieldError]:
     if owners := metadata.get("ownerReferences"):
         errors += _validate_owners(owners)
     for name in metadata.get("finalizers", ()):
-        errors += [wrong("metadata.finalizers", name, why) for why in names.qualified_name(name)]
-        if "/" not in name and name not in _STANDARD_FINALIZERS:
-            errors.append(
-                wrong(
-                    "metadata.finalizers",
-                    name,
-                    "name is neither a standard finalizer name nor is it fully qualified",
-                )
-            )
+        found = [wrong("metadata.finalizers", name, why) for why in names.qualified_name(name)]
+        if not found and not custom and _is_bare(name):
+            found = [wrong("metadata.finalizers", name, _BARE)]
+        errors += found
     return errors
+
+
+def _is_bare(finalizer: str) -> bool:
+    return "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS
+
+
+def warnings(metadata: Mapping[str, Any]) -> list[str]:
+    """Return what the API server warns of in metadata."""
+    return [
+        f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name to avoid '
+        "accidental conflicts with other finalizer writers"
+        for name in metadata.get("finalizers", ())
+        if _is_bare(name)
+    ]
 
 
 def _validate_annotations(annotations: Mapping[str, str]) -> list[FieldError]:
@@ -135,6 +148,10 @@ def _validate_owners(owners: list[Mapping[str, Any]]) -> list[FieldError]:
             for field in ("kind", "name", "uid")
             if not owner.get(field)
         ]
+        if (version, owner.get("kind")) in _NO_OWNERS:
+            group, _, plain = version.rpartition("/")
+            why = f"{group}/{plain}, Kind={owner['kind']} is disallowed from being an owner"
+            errors.append(wrong(at, owner, why))
         if owner.get("controller"):
             controllers.append(f"{owner.get('kind')}/{owner.get('name')}")
     if len(controllers) > 1:
@@ -142,7 +159,7 @@ def _validate_owners(owners: list[Mapping[str, Any]]) -> list[FieldError]:
         errors.append(
             wrong(
                 "metadata.ownerReferences",
-                None,
+                owners,
                 "Only one reference can have Controller set to true. "
                 f'Found "true" in references for {first} and {second}',
             )

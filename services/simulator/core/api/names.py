@@ -96,7 +96,7 @@ def qualified_name(name: str) -> tuple[str, ...]:
     prefix, slash, part = name.rpartition("/")
     if prefix.count("/"):
         return (
-            f"a qualified name {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' "
+            f"a valid label key {_QUALIFIED_WORDS} with an optional DNS subdomain prefix and '/' "
             "(e.g. 'example.com/MyName')",
         )
     wrong: list[str] = []
@@ -140,7 +140,8 @@ def _checked(
 ) -> tuple[str, ...]:
     if prefix and name.endswith("-"):
         name = name[:-1] + "a"
-    wrong = [] if len(name) <= limit else [f"must be no more than {limit} bytes"]
+    unit = "characters" if limit == 253 else "bytes"
+    wrong = [] if len(name) <= limit else [f"must be no more than {limit} {unit}"]
     if not matches(name):
         wrong.append(words)
     return tuple(wrong)

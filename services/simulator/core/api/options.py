@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.simulator.core.api.deletion import DeleteOptions
-from services.simulator.core.api.errors import FieldError, bad_request, invalid
+from services.simulator.core.api.errors import FieldError, bad_request, invalid, shown
 from services.simulator.core.api.messages import Request
 from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.reading import ListOptions
@@ -108,7 +108,8 @@ def delete_options(request: Request) -> DeleteOptions:
 def _dry_run(values: tuple[str, ...], kind: str) -> bool:
     for value in values:
         if value != "All":
-            raise _invalid(kind, _unsupported("dryRun", value, ("All",)))
+            message = f'Unsupported value: {shown(list(values))}: supported values: "All"'
+            raise _invalid(kind, FieldError("FieldValueNotSupported", message, "dryRun"))
     return bool(values)
 
 

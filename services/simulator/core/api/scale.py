@@ -9,12 +9,17 @@ from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.patching import merge, operations
 from services.simulator.core.api.patching.engine import REJECTED, PatchType
-from services.simulator.core.api.placement import uid_mismatch
+from services.simulator.core.api.placement import check_identity, uid_mismatch
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
+from services.simulator.core.types import codec
 
+_NO_SCALE = (
+    "no kind is registered for the type v1.Scale in scheme "
+    '"pkg/apiserver/customresource_handler.go:781"'
+)
 _SHORT = {"In": "in", "NotIn": "notin"}
 
 
@@ -25,22 +30,38 @@ def read(store: Store, resource: Resource, name: str, namespace: str) -> Object:
 
 def update(
     store: Store, resource: Resource, name: str, namespace: str, scale: Any, options: WriteOptions
-) -> Object:
-    """Set the replicas of an object; raises 400, 404, 409, 422."""
+) -> tuple[Object, tuple[str, ...]]:
+    """Set the replicas of an object; returns its Scale and warnings; raises 400, 404, 409, 422."""
     old = store.read(resource, name, namespace)
-    if not isinstance(scale, dict):
-        raise errors.bad_request("the body is no Scale")
-    meta = scale.get("metadata") or {}
-    if meta.get("name", name) != name:
-        raise errors.bad_request(
-            f"the name of the object ({meta['name']}) does not match the name on the URL ({name})"
-        )
-    current = old.object["metadata"]
+    decoded, warnings = _decode(resource, scale, options)
+    meta, current = decoded["metadata"], old.object["metadata"]
+    check_identity(resource, dict(meta), name, namespace)
     if meta.get("uid", current["uid"]) != current["uid"]:
         raise uid_mismatch(resource, old, meta["uid"])
     if (meta.get("resourceVersion") or current["resourceVersion"]) != current["resourceVersion"]:
         raise errors.conflict(resource, name)
-    return _scale_of(resource, _set(store, resource, old, scale, options).object)
+    with errors.warning(warnings):
+        written = _set(store, resource, old, decoded["spec"].get("replicas", 0), options)
+    return _scale_of(resource, written.object), (*warnings, *written.warnings)
+
+
+def _decode(
+    resource: Resource, scale: Any, options: WriteOptions
+) -> tuple[Object, tuple[str, ...]]:
+    """Return a Scale in canonical form and the warnings of unknown fields; raises a 400."""
+    named = (scale.get("apiVersion"), scale.get("kind")) if isinstance(scale, dict) else None
+    try:
+        decoded: Object = codec.decode("autoscaling/v1.Scale", scale, codec.Decoding())
+    except codec.Mismatch as mismatch:
+        message = f'Scale in version "v1" cannot be handled as a Scale: {mismatch.message()}'
+        raise errors.bad_request(_NO_SCALE if resource.custom else message) from mismatch
+    if named not in (("autoscaling/v1", "Scale"), (None, None)):
+        raise errors.bad_request(_NO_SCALE)
+    unknown = codec.unknown_fields("autoscaling/v1.Scale", scale)
+    problems = tuple(f'unknown field "{path}"' for path in unknown)
+    if problems and options.field_validation == "Strict":
+        raise errors.bad_request(f"strict decoding error: {', '.join(problems)}")
+    return decoded, problems if options.field_validation == "Warn" else ()
 
 
 def patch(
@@ -51,8 +72,8 @@ def patch(
     change: Any,
     type_: PatchType,
     options: WriteOptions,
-) -> Object:
-    """Patch the Scale of an object; raises 400, 404, 409, 422."""
+) -> tuple[Object, tuple[str, ...]]:
+    """Patch the Scale of an object; returns it and warnings; raises 400, 404, 409, 422."""
     current = read(store, resource, name, namespace)
     if type_ is PatchType.JSON:
         try:
@@ -65,15 +86,9 @@ def patch(
 
 
 def _set(
-    store: Store, resource: Resource, old: Version, scale: Object, options: WriteOptions
+    store: Store, resource: Resource, old: Version, replicas: int, options: WriteOptions
 ) -> Written:
-    replicas = (scale.get("spec") or {}).get("replicas") or 0
-    if isinstance(replicas, bool) or not isinstance(replicas, int):
-        raise errors.bad_request(
-            'Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal '
-            "into Go struct field ScaleSpec.spec.replicas of type int32"
-        )
-    if replicas < 0:
+    if replicas < 0 and not resource.custom:
         wrong = errors.wrong("spec.replicas", replicas, "must be greater than or equal to 0")
         raise errors.invalid("Scale", "autoscaling", old.object["metadata"]["name"], [wrong])
     changed = thaw(old.object)

@@ -182,7 +182,9 @@ class Store:
         if kind.has_status and not strategy.keeps_status:
             _reset_status(new, kind)
         strategy.prepare_create(new, self.timestamp())
-        found = metadata.validate(meta, strategy.check_name, namespaced=kind.namespaced)
+        found = metadata.validate(
+            meta, strategy.check_name, namespaced=kind.namespaced, custom=kind.custom
+        )
         with errors.warning(decoded.warnings):
             new, warnings = self._judge(kind, new, None, "", found)
         key = key_of(kind, meta["name"], meta.get("namespace", ""))
@@ -194,6 +196,7 @@ class Store:
         charged = admission.charge(self.plugins, self, kind, new)
         all_warnings = (
             *decoded.warnings,
+            *metadata.warnings(meta),
             *warnings,
             *admission.warn(self.plugins, self, kind, new),
         )
@@ -266,7 +269,7 @@ class Store:
             if resource.has_status:
                 _copy_member(new, old.object, "status")
             strategy.prepare_update(new, old.object)
-        found = metadata.validate_update(meta, old_meta)
+        found = metadata.validate_update(meta, old_meta, custom=resource.custom)
         with errors.warning(decoded.warnings):
             new, warnings = self._judge(resource, new, old.object, subresource, found)
         new["metadata"]["resourceVersion"] = old_meta["resourceVersion"]
@@ -355,10 +358,11 @@ class Store:
     ) -> tuple[Object, tuple[str, ...]]:
         schema = self.definitions.version_of(resource)
         judged = schema.judge(new, old, subresource=subresource, metadata_causes=metadata_errors)
+        warnings = tuple(f"{warning.field}: {warning.message}" for warning in judged.warnings)
         if judged.causes:
             kind, name = str(new.get("kind", resource.kind)), new["metadata"].get("name", "")
-            raise errors.invalid(kind, resource.group, name, judged.causes)
-        warnings = tuple(f"{warning.field}: {warning.message}" for warning in judged.warnings)
+            with errors.warning(warnings):
+                raise errors.invalid(kind, resource.group, name, judged.causes)
         return schema.read_back(new), warnings
 
     # Storing: the only places where objects change
@@ -436,7 +440,7 @@ class Store:
         if "uid" in meta and meta["uid"] != current["uid"]:
             raise uid_mismatch(resource, old, meta["uid"])
         revision = meta.get("resourceVersion", "")
-        if not revision:
+        if revision in ("", "0"):
             if not resource.unconditional_update:
                 missing = errors.wrong(
                     "metadata.resourceVersion", 0, "must be specified for an update"

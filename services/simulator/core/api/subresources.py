@@ -102,14 +102,16 @@ def _scale(store: Store, request: Request, route: Route) -> Response:
     options = write_options(request)
     if request.method == "PUT":
         body = decode_body(request.headers.get("content-type", ""), request.body, "Scale").value
-        answer = scale.update(store, resource, route.name, namespace, body, options)
+        answer, warnings = scale.update(store, resource, route.name, namespace, body, options)
     elif request.method == "PATCH":
         type_ = patch_type(request)
         change = engine.read_body(type_, request.body, "Scale").value
-        answer = scale.patch(store, resource, route.name, namespace, change, type_, options)
+        answer, warnings = scale.patch(
+            store, resource, route.name, namespace, change, type_, options
+        )
     else:
         raise errors.method_not_allowed()
-    return Response(body=to_json(answer))
+    return Response(body=to_json(answer), warnings=warnings)
 
 
 def _binding(store: Store, request: Request, route: Route) -> Response:

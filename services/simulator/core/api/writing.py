@@ -88,13 +88,13 @@ def decode_custom(
     resource: Resource, schema: CompiledVersion, raw: Any, options: WriteOptions = DEFAULTS
 ) -> Decoded:
     """Return a custom object with its metadata decoded, pruned and defaulted; raises a 400."""
-    _check_custom_type(resource, raw)
+    _check_custom_type(resource, raw, options)
     decoding = codec.Decoding()
     try:
-        metadata = codec.decode(OBJECT_META, raw.get("metadata") or {}, decoding)
+        sent = raw.get("metadata")
+        metadata = codec.decode(OBJECT_META, {} if sent is None else sent, decoding)
     except codec.Mismatch as mismatch:
-        message = mismatch.under("metadata", "").message()
-        raise bad_request(f"{unreadable(resource)}: {message}") from mismatch
+        raise bad_request(f"{unreadable(resource)}: {mismatch.message()}") from mismatch
     prepared, unknown = schema.prepare(raw)
     prepared["metadata"] = metadata
     paths = list(unknown)
@@ -115,7 +115,7 @@ def _complain(
     return Decoded(obj, problems if options.field_validation == "Warn" else [])
 
 
-def _check_custom_type(resource: Resource, raw: Any) -> None:
+def _check_custom_type(resource: Resource, raw: Any, options: WriteOptions) -> None:
     if not isinstance(raw, dict):
         raise bad_request(f"{unreadable(resource)}: the body is no object")
     version = raw.get("apiVersion")
@@ -127,7 +127,12 @@ def _check_custom_type(resource: Resource, raw: Any) -> None:
                 f"Object '{name}' is missing in '{text}' ({text})"
             )
     if version != resource.group_version:
-        raise _wrong_type(resource, resource.kind, str(version))
+        refusal = _wrong_type(resource, resource.kind, str(version))
+        extra = [name for name in raw if name not in ("apiVersion", "kind", "metadata")]
+        if options.field_validation == "Warn" and version.startswith(f"{resource.group}/"):
+            # A version without a schema knows no field, and pruning comes before the refusal.
+            refusal.warnings = tuple(f'unknown field "{name}"' for name in extra)
+        raise refusal
 
 
 def unreadable(resource: Resource) -> str:
