@@ -18,8 +18,10 @@ import yaml
 
 from libs.runtime.clock import SystemClock
 from services.simulator import http
+from services.simulator.core.api.messages import Request, Response
 from services.simulator.core.api.server import ApiServer
-from tests.unit.deploy.manifests import ROOT, of_kind
+from tests.support.rights import rights_of
+from tests.unit.deploy.manifests import ROOT, everything, of_kind
 
 pytestmark = pytest.mark.integration
 
@@ -38,9 +40,9 @@ WAIT = timedelta(seconds=30)
 
 @pytest.mark.parametrize("service", STARTED)
 async def test_a_service_starts_beside_kubernetes_variables_and_stops_when_told(
-    service: str, kubeconfig: Path
+    service: str, cluster: "Cluster"
 ) -> None:
-    environment = injected_variables() | settings_of(service, kubeconfig)
+    environment = injected_variables() | settings_of(service, cluster.kubeconfig)
 
     async with running(service, environment) as process:
         await process.answers("/healthz")
@@ -49,13 +51,14 @@ async def test_a_service_starts_beside_kubernetes_variables_and_stops_when_told(
         status = await process.ended()
 
     assert status == 0, process.log
+    assert cluster.requests_beyond(service) == []
 
 
 @pytest.mark.parametrize("service", STARTED)
 async def test_a_service_refuses_a_setting_that_it_does_not_know(
-    service: str, kubeconfig: Path
+    service: str, cluster: "Cluster"
 ) -> None:
-    environment = settings_of(service, kubeconfig) | {"JOINER_CFG_LISTENN": "127.0.0.1:0"}
+    environment = settings_of(service, cluster.kubeconfig) | {"JOINER_CFG_LISTENN": "127.0.0.1:0"}
 
     async with running(service, environment) as process:
         status = await process.ended()
@@ -180,17 +183,44 @@ async def running(service: str, environment: Mapping[str, str]) -> AsyncIterator
         await reading
 
 
+@dataclass
+class Cluster:
+    """An empty cluster with our definitions, which notes what it is asked."""
+
+    kubeconfig: Path
+    requests: list[Request] = field(default_factory=list)
+
+    def requests_beyond(self, service: str) -> list[str]:
+        """Return the requests that no role of a service permits."""
+        rights = rights_of(f"joiner-{service.replace('_', '-')}", everything())
+        return [
+            f"{one.method} {one.path} {query}"
+            for one in self.requests
+            for query in [{name: values[-1] for name, values in one.query.items()}]
+            if not rights.permit(one.method, one.path, query)
+        ]
+
+
 @pytest.fixture
-async def kubeconfig(tmp_path: Path) -> AsyncIterator[Path]:
-    """Serve an empty cluster with our definitions, and yield the way to it."""
-    clock = SystemClock()
-    numbers = count(1)
+async def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cluster]:
+    """Serve a cluster over HTTP."""
+    clock, numbers = SystemClock(), count(1)
+    found = Cluster(tmp_path / "kubeconfig")
     server = ApiServer(clock.now, lambda: _uid(numbers), lambda: f"{next(numbers):05d}")
+    answer = server.handle
+
+    def handle(request: Request) -> Response:
+        found.requests.append(request)
+        return answer(request)
+
+    monkeypatch.setattr(server, "handle", handle)
     runner = await http.start(server, clock, host="127.0.0.1", port=0)
     try:
         url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         await _define(url)
-        yield _write_kubeconfig(tmp_path / "kubeconfig", url)
+        found.requests.clear()
+        _write_kubeconfig(found.kubeconfig, url)
+        yield found
     finally:
         await runner.cleanup()
 
@@ -207,7 +237,7 @@ async def _define(url: str) -> None:
                 assert answer.status == 201, await answer.text()
 
 
-def _write_kubeconfig(path: Path, url: str) -> Path:
+def _write_kubeconfig(path: Path, url: str) -> None:
     path.write_text(
         yaml.safe_dump(
             {
@@ -220,4 +250,3 @@ def _write_kubeconfig(path: Path, url: str) -> Path:
             }
         )
     )
-    return path
