@@ -8,6 +8,8 @@ service just before any of them.
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import timedelta
+from functools import cache
+from typing import Any
 
 from libs.domain.errors import Unavailable
 from libs.kube.answers import checked_event, refusal
@@ -161,12 +163,17 @@ def _retry_after(answer: Response) -> timedelta | None:
     return timedelta(seconds=int(seconds)) if seconds else None
 
 
+@cache
+def _crds() -> tuple[dict[str, Any], ...]:
+    return tuple(read_crds().values())
+
+
 def new_server(clock: Clock, seed: int = 0) -> ApiServer:
     """Return an API server on simulated time, with our CRDs, that makes the same ids each run."""
     random = Random(seed)
     server = ApiServer(
         clock.now, lambda: new_id(random), lambda: f"{random.randrange(36**5):05x}"[-5:]
     )
-    for crd in read_crds().values():
+    for crd in _crds():
         server.direct.create("customresourcedefinitions.apiextensions.k8s.io", crd)
     return server
