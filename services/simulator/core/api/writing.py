@@ -64,6 +64,8 @@ class Decoded:
 
 
 DEFAULTS = WriteOptions()
+_QUOTED = 30
+"""How many characters of a body a refusal quotes."""
 
 
 def decode(resource: Resource, raw: Any, options: WriteOptions = DEFAULTS) -> Decoded:
@@ -118,18 +120,21 @@ def _complain(
 def _check_custom_type(resource: Resource, raw: Any, options: WriteOptions) -> None:
     if not isinstance(raw, dict):
         raise bad_request(f"{unreadable(resource)}: the body is no object")
-    version = raw.get("apiVersion")
+    version, text = raw.get("apiVersion"), json.dumps(raw)
+    unrecognized = f"the object provided is unrecognized (must be of type {resource.kind})"
     for name, value in (("Kind", raw.get("kind")), ("apiVersion", version)):
         if not value or not isinstance(value, str):
-            text = json.dumps(raw)
-            raise bad_request(
-                f"the object provided is unrecognized (must be of type {resource.kind}): "
-                f"Object '{name}' is missing in '{text}' ({text})"
-            )
+            why = f"Object '{name}' is missing in '{text}'"
+            raise bad_request(f"{unrecognized}: {why} ({text})")
+    if str(version).count("/") > 1:
+        shortened = text if len(text) <= _QUOTED else f"{text[:_QUOTED]} ..."
+        raise bad_request(
+            f"{unrecognized}: unexpected GroupVersion string: {version} ({shortened})"
+        )
     if version != resource.group_version:
         refusal = _wrong_type(resource, resource.kind, str(version))
         extra = [name for name in raw if name not in ("apiVersion", "kind", "metadata")]
-        if options.field_validation == "Warn" and version.startswith(f"{resource.group}/"):
+        if options.field_validation == "Warn" and str(version).startswith(f"{resource.group}/"):
             # A version without a schema knows no field, and pruning comes before the refusal.
             refusal.warnings = tuple(f'unknown field "{name}"' for name in extra)
         raise refusal
