@@ -37,6 +37,9 @@ class Place:
         return name not in self.excluded_node_names
 
 
+_ANYWHERE = Place(requirements=ANYTHING)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """What is hard of a shape; the terms of one set in `affinity` are for one and the same pod."""
@@ -160,7 +163,7 @@ def _term_place(term: NodeTerm) -> Place:
 
 def _combined(left: tuple[Place, ...], right: tuple[Place, ...]) -> tuple[Place, ...]:
     """Return what both sides allow: every pair that does not contradict itself, each once."""
-    if len(right) == 1 and right[0].requirements == ANYTHING and right[0].node_names is None:
+    if right == (_ANYWHERE,):
         return left
     found: dict[Place, None] = {}
     for one in left:

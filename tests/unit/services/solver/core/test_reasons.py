@@ -1,0 +1,144 @@
+"""Reasons: the first rule that leaves nothing, the numbers, the smallest change that would help."""
+
+from typing import Any
+
+import pytest
+
+from libs.domain import labels as label_keys
+from libs.domain.reason import Rule
+from tests.support.builders import (
+    a_daemonset,
+    a_node,
+    a_node_term,
+    a_pool,
+    a_shape,
+    a_spread,
+    a_taint,
+    amounts,
+    pods,
+    require,
+)
+from tests.unit.services.solver.core.asking import plan_of, the_rejection
+
+
+def test_what_is_asked_and_what_the_nearest_type_offers() -> None:
+    rejection = the_rejection(
+        plan_of(
+            shapes=[a_shape(cpu="17"), a_shape(100, cpu="250m", memory="1Gi")],
+            pods=pods(1),
+            daemonsets=[a_daemonset()],
+        )
+    )
+
+    assert rejection.rule is Rule.RESOURCES
+    assert rejection.nearest_instance_type == "m-16"
+    assert (rejection.asked, rejection.offered) == (amounts(cpu="17250m"), amounts(cpu=16))
+    assert rejection.suggestion == "lower the request of cpu by 1250m"
+
+
+def test_a_type_that_misses_one_thing_is_nearer_than_one_that_misses_two() -> None:
+    rejection = the_rejection(
+        plan_of(shapes=[a_shape(cpu="20", memory="40Gi", extra=amounts(gpu=1))], pods=pods(1))
+    )
+
+    assert rejection.nearest_instance_type == "m-16"
+    assert rejection.offered == amounts(cpu=16, gpu=0)
+
+
+@pytest.mark.parametrize(
+    ("shape", "pool", "rule", "key"),
+    [
+        pytest.param({}, {"taints": (a_taint(),)}, Rule.TAINTS, "dedicated", id="taint"),
+        pytest.param(
+            {"selector": {"a": "b"}}, {}, Rule.NODE_AFFINITY, "a", id="label that is not defined"
+        ),
+        pytest.param(
+            {"selector": {label_keys.ARCH: "arm64"}},
+            {},
+            Rule.NODE_AFFINITY,
+            label_keys.ARCH,
+            id="no type has it",
+        ),
+        pytest.param(
+            {"required_node_terms": (a_node_term(node_names=("gone",)),)},
+            {},
+            Rule.NODE_AFFINITY,
+            "",
+            id="by name",
+        ),
+        pytest.param(
+            {"volumes": ((require((label_keys.ZONE, "In", ["zone-z"])),),)},
+            {},
+            Rule.VOLUME_TOPOLOGY,
+            label_keys.ZONE,
+            id="volume in a zone that is not sold",
+        ),
+        pytest.param({}, {"limits": amounts(cpu=1)}, Rule.POOL_LIMITS, "", id="limits"),
+        pytest.param(
+            {},
+            {"ready": False, "problems": ("its class is gone",)},
+            Rule.POOL_NOT_READY,
+            "",
+            id="pool",
+        ),
+        pytest.param(
+            {"topology_spread": (a_spread("example.com/rack"),)},
+            {},
+            Rule.TOPOLOGY_SPREAD,
+            "example.com/rack",
+            id="spread over a key that nobody has",
+        ),
+    ],
+)
+def test_the_first_rule_that_leaves_nothing_is_named(
+    shape: dict[str, Any], pool: dict[str, Any], rule: Rule, key: str
+) -> None:
+    plan = plan_of(shapes=[a_shape(**shape)], pods=pods(2), nodepools=[a_pool(**pool)])
+
+    rejection = the_rejection(plan)
+    assert (rejection.rule, rejection.key) == (rule, key)
+    assert rejection.message
+
+
+def test_there_is_one_rejection_per_pool_in_the_order_in_which_they_are_tried() -> None:
+    plan = plan_of(
+        shapes=[a_shape(cpu="100")],
+        pods=pods(1),
+        nodepools=[a_pool("a"), a_pool("b", weight=3), a_pool("c", ready=False)],
+    )
+
+    assert [one.target for one in plan.unplaced[0].reason.rejections] == ["b", "c", "a"]
+
+
+def test_without_pools_the_message_says_so() -> None:
+    (unplaced,) = plan_of(pods=pods(1), nodepools=[]).unplaced
+
+    assert (
+        unplaced.reason.message == "no room on any node, and there is no nodepool to buy one from"
+    )
+
+
+def test_existing_nodes_are_counted_by_the_rule_that_refused() -> None:
+    plan = plan_of(
+        shapes=[a_shape(cpu="3", selector={label_keys.ZONE: "zone-a"})],
+        pods=pods(1),
+        nodes=[
+            a_node("elsewhere", labels={label_keys.ZONE: "zone-b"}),
+            a_node("tainted", taints=(a_taint(),)),
+            a_node("small-1", allocatable=amounts(cpu=2, memory="4Gi", pods=9)),
+            a_node("small-2", allocatable=amounts(cpu=2, memory="4Gi", pods=9)),
+        ],
+        nodepools=[],
+    )
+
+    assert plan.unplaced[0].reason.existing == (
+        (Rule.NODE_AFFINITY, 1),
+        (Rule.RESOURCES, 2),
+        (Rule.TAINTS, 1),
+    )
+
+
+def test_pods_of_one_shape_share_one_reason() -> None:
+    plan = plan_of(shapes=[a_shape(cpu="100")], pods=pods(50))
+
+    assert [len(one.pod_uids) for one in plan.unplaced] == [50]
