@@ -101,6 +101,17 @@ def test_the_home_cluster_is_taken_from_whom_the_watchers_certificate_names(serv
     assert own.watcher_identity == of_kind("Certificate")["joiner-watcher"]["spec"]["dnsNames"][0]
 
 
+@pytest.mark.parametrize("service", ELECTED)
+def test_candidates_compete_for_the_lease_that_their_role_names(service: str) -> None:
+    _, own = _settings(service)
+    (variable,) = [
+        one for one in container(service)["env"] if one["name"] == "JOINER_CFG_LEASE_NAMESPACE"
+    ]
+
+    assert own.lease_name == f"joiner-{service}"
+    assert variable["valueFrom"] == {"fieldRef": {"fieldPath": "metadata.namespace"}}
+
+
 @pytest.mark.parametrize("service", SERVICES)
 def test_addresses_in_settings_are_those_of_our_services(service: str) -> None:
     named = re.findall(r"(joiner-[a-z-]+):(\d+)", " ".join(environment(service).values()))

@@ -13,7 +13,9 @@ from libs.runtime.values import parse_value
 
 PAGE = (Path(__file__).parents[4] / "docs" / "settings.md").read_text()
 
-ROWS = dict(re.findall(r"^\| `(JOINER_CFG_\w+)` \| ([^|]+) \|", PAGE, re.MULTILINE))
+COMMON = PAGE.partition("\n## watcher\n")[0]
+
+ROWS = dict(re.findall(r"^\| `(JOINER_CFG_\w+)` \| ([^|]+) \|", COMMON, re.MULTILINE))
 
 DOCUMENTED = [
     *variables(RuntimeSettings),
