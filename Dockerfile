@@ -18,4 +18,3 @@ COPY deploy/crds /usr/share/joiner/crds
 WORKDIR /
 USER 65532:65532
 ENTRYPOINT ["python", "-m"]
-CMD ["cli.main", "--help"]
