@@ -22,6 +22,7 @@ from services.simulator.core.api.store import Object, Store
 ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 _ORPHANS_BY_DEFAULT = ("jobs.batch", "replicationcontrollers")
+_LONGEST_SECONDS = 2**31
 _JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or "
@@ -239,4 +240,6 @@ def _own_metadata(obj: Object) -> Object:
 
 
 def _after(store: Store, seconds: int) -> str:
-    return (store.sources.now() + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return (store.sources.now() + timedelta(seconds=min(seconds, _LONGEST_SECONDS))).strftime(
+        "%Y-%m-%dT%H:%M:%SZ"
+    )

@@ -7,7 +7,7 @@ from services.simulator.core.api.errors import FieldError, bad_request, invalid,
 from services.simulator.core.api.messages import Request
 from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.reading import ListOptions
-from services.simulator.core.api.writing import WriteOptions
+from services.simulator.core.api.writing import WriteOptions, decode_typed
 
 _VALIDATIONS = ("Ignore", "Warn", "Strict")
 
@@ -76,13 +76,11 @@ def manager(request: Request) -> str:
 
 def delete_options(request: Request) -> DeleteOptions:
     """Return the options of a deletion: those in the body, else those in the query."""
-    body: Any = {}
+    body: dict[str, Any] = {}
     if request.body.strip():
-        body = decode_body(
-            request.headers.get("content-type", ""), request.body, "DeleteOptions"
-        ).value
-    if not isinstance(body, dict):
-        raise bad_request("the body of a deletion is a DeleteOptions object")
+        kind = "DeleteOptions"
+        sent = decode_body(request.headers.get("content-type", ""), request.body, kind).value
+        body = decode_typed("meta/v1.DeleteOptions", sent)
     query_grace = integer(request, "gracePeriodSeconds")
     preconditions = body.get("preconditions") or {}
     propagation = body.get("propagationPolicy") or request.parameter("propagationPolicy")

@@ -23,10 +23,10 @@ _SEVERAL = (
 )
 
 
-def bind(store: Store, name: str, namespace: str, binding: Any, *, dry_run: bool = False) -> None:
+def bind(
+    store: Store, name: str, namespace: str, binding: Object, *, dry_run: bool = False
+) -> None:
     """Assign a pod to a node; raises 400, 404, 409, 500."""
-    if not isinstance(binding, dict):
-        raise errors.bad_request("the body is no Binding")
     pods = store.resource("pods")
     meta, target = binding.get("metadata") or {}, binding.get("target") or {}
     if meta.get("name", name) != name:
@@ -84,10 +84,10 @@ def set_condition(obj: Object, condition: dict[str, str], now: str) -> None:
         conditions[conditions.index(old)] = entry
 
 
-def evict(store: Store, name: str, namespace: str, eviction: Any, *, dry_run: bool = False) -> None:
+def evict(
+    store: Store, name: str, namespace: str, eviction: Object, *, dry_run: bool = False
+) -> None:
     """Evict a pod if its budget allows; raises 400, 404, 409, 429, 500 (two budgets)."""
-    if not isinstance(eviction, dict):
-        raise errors.bad_request("the body is no Eviction")
     meta = eviction.get("metadata") or {}
     if meta.get("name", name) != name:
         raise errors.bad_request("name in URL does not match name in Eviction object")

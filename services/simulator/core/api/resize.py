@@ -22,7 +22,7 @@ def take_resources(resource: Resource, new: Object, old: Object) -> Object:
     resized: Object = thaw(old)
     resized["metadata"] = new["metadata"]
     for kind in _KINDS:
-        wanted, present = new["spec"].get(kind, ()), resized["spec"].get(kind, ())
+        wanted, present = new["spec"].get(kind) or (), resized["spec"].get(kind) or ()
         if [entry["name"] for entry in wanted] != [entry["name"] for entry in present]:
             why = f"{kind} may not be added or removed on resize"
             errors.check(resource, old["metadata"]["name"], [not_allowed(f"spec.{kind}", why)])
@@ -38,7 +38,9 @@ def validate(new: Object, old: Object) -> list[FieldError]:
     found = [
         not_allowed("spec", "only cpu and memory resources are mutable")
         for kind in _KINDS
-        for after, before in zip(new["spec"].get(kind, ()), old["spec"].get(kind, ()), strict=True)
+        for after, before in zip(
+            new["spec"].get(kind) or (), old["spec"].get(kind) or (), strict=True
+        )
         if _others(after["resources"]) != _others(before["resources"])
     ]
     if not found and qos_class(new["spec"]) != old["status"].get("qosClass"):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from services.simulator.core.api import errors, negotiation, pods, scale
 from services.simulator.core.api.messages import Request, Response, encode_version, to_json
@@ -13,7 +14,7 @@ from services.simulator.core.api.patching.engine import PatchType
 from services.simulator.core.api.rendering import written_response
 from services.simulator.core.api.routing import Route
 from services.simulator.core.api.store import Store
-from services.simulator.core.api.writing import Written
+from services.simulator.core.api.writing import Written, decode_typed
 
 LOG = b"This is a simulated container: it has no output. Source: Joiner's simulator.\n"
 
@@ -117,7 +118,7 @@ def _scale(store: Store, request: Request, route: Route) -> Response:
 def _binding(store: Store, request: Request, route: Route) -> Response:
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_body(request.headers.get("content-type", ""), request.body, "Binding").value
+    body = _typed(request, "core/v1.Binding")
     pods.bind(
         store, route.name, route.namespace or "", body, dry_run=write_options(request).dry_run
     )
@@ -127,11 +128,18 @@ def _binding(store: Store, request: Request, route: Route) -> Response:
 def _eviction(store: Store, request: Request, route: Route) -> Response:
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_body(request.headers.get("content-type", ""), request.body, "Eviction").value
+    body = _typed(request, "policy/v1.Eviction")
     pods.evict(
         store, route.name, route.namespace or "", body, dry_run=write_options(request).dry_run
     )
     return Response(status=201, body=to_json(errors.success(201)))
+
+
+def _typed(request: Request, type_: str) -> dict[str, Any]:
+    """Return a request body in the canonical form of a type; raises a 400."""
+    kind = type_.rpartition(".")[2]
+    value = decode_body(request.headers.get("content-type", ""), request.body, kind).value
+    return decode_typed(type_, value)
 
 
 def _finalize(store: Store, request: Request, route: Route) -> Response:

@@ -140,6 +140,17 @@ def _check_custom_type(resource: Resource, raw: Any, options: WriteOptions) -> N
         raise refusal
 
 
+def decode_typed(type_: str, value: Any) -> Object:
+    """Return the canonical form of an option object or the like; raises a 400."""
+    kind = type_.rpartition(".")[2]
+    try:
+        decoded: Object = codec.decode(type_, value, codec.Decoding())
+    except codec.Mismatch as mismatch:
+        why = f'{kind} in version "v1" cannot be handled as a {kind}: {mismatch.message()}'
+        raise bad_request(why) from mismatch
+    return decoded
+
+
 def unreadable(resource: Resource) -> str:
     """Return how a decoding error begins."""
     return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'

@@ -79,7 +79,11 @@ def zero(type_: str) -> Any:
 
     Containers in it are shared, copy before changing.
     """
-    if type_.startswith(("*", "[]", "map:")) or type_ in ("any", "time", "microtime", "bytes"):
+    if (
+        type_.startswith(("*", "[]", "map:"))
+        or type_ in ("any", "time", "microtime", "bytes")
+        or "|" in type_
+    ):
         return None
     struct = table.struct_of(type_)
     if struct is None:
@@ -327,6 +331,18 @@ def _parse_time(value: Any) -> datetime:
         raise Mismatch(f'parsing time "{value}": out of range') from None
 
 
+_SCHEMA = "apiextensions/v1.JSONSchemaProps"
+
+
+def _schema_or(other: str) -> Decoder:
+    """Return the decoder of a schema or something else in its place."""
+
+    def run(value: Any, decoding: Decoding) -> Any:
+        return decoder(_SCHEMA if isinstance(value, dict) else other)(value, decoding)
+
+    return run
+
+
 _SCALARS: dict[str, Decoder] = {
     "string": _decode_string,
     "bool": _decode_bool,
@@ -339,6 +355,9 @@ _SCALARS: dict[str, Decoder] = {
     "time": _decode_time,
     "microtime": _decode_microtime,
     "duration": _decode_string,
+    "schema|schemas": _schema_or(f"[]{_SCHEMA}"),
+    "schema|bool": _schema_or("bool"),
+    "schema|strings": _schema_or("[]string"),
 }
 
 

@@ -105,8 +105,8 @@ def _undecodable(resource: Resource, patched: Any, error: errors.ApiError) -> er
     """Return the 422 that quotes the patched object, as Kubernetes does."""
     _, known, rest = str(error).partition(f" cannot be handled as a {resource.kind}: ")
     message = rest if known else str(error)
-    version = patched.get("apiVersion") if isinstance(patched, dict) else None
-    if not resource.custom and version != resource.group_version:
+    version = patched.get("apiVersion") if isinstance(patched, dict) else ""
+    if not resource.custom and version not in ("", resource.group_version):
         scheme = "pkg/api/legacyscheme/scheme.go:30"
         kind = patched.get("kind", "")
         message = f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"'

@@ -52,13 +52,19 @@ def _merge_object(target: dict[str, Any], patch: dict[str, Any], type_: str) -> 
         raise Failed(f"unknown patch type found: {directive}")
     merged = dict(target)
     if "$retainKeys" in patch:
-        kept = patch["$retainKeys"]
+        kept = _a_list(patch["$retainKeys"], "$retainKeys")
         merged = {name: value for name, value in merged.items() if name in kept}
     struct = table.struct_of(type_)
     for name in _names(patch):
         entry = struct.get(name) if struct else None
         _merge_field(merged, patch, name, entry)
     return merged
+
+
+def _a_list(value: Any, directive: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise Failed(f"invalid value for {directive}: a list was expected", 400)
+    return value
 
 
 def _names(patch: dict[str, Any]) -> list[str]:
@@ -74,10 +80,12 @@ def _merge_field(
     merged: dict[str, Any], patch: dict[str, Any], name: str, entry: table.Field | None
 ) -> None:
     current = merged.get(name)
-    deleted = patch.get(f"{_DELETE}{name}")
-    if deleted is not None and isinstance(current, list):
+    deleted = _a_list(patch.get(f"{_DELETE}{name}", []), _DELETE + name)
+    if deleted and isinstance(current, list):
         current = merged[name] = [item for item in current if item not in deleted]
     order = patch.get(f"{_ORDER}{name}")
+    if order is not None:
+        order = _a_list(order, _ORDER + name)
     if name in patch and patch[name] is None:
         merged.pop(name, None)
     elif name in patch or order is not None:

@@ -154,7 +154,9 @@ def default_priority_class(obj: Object) -> None:
 
 def validate_priority_class(obj: Object) -> list[FieldError]:
     """Check that only Kubernetes' own classes go beyond the highest priority of users."""
-    if obj.get("value", 0) <= HIGHEST_PRIORITY or obj["metadata"]["name"].startswith("system-"):
+    if obj.get("value", 0) <= HIGHEST_PRIORITY or obj["metadata"].get("name", "").startswith(
+        "system-"
+    ):
         return []
     why = f"maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}"
     return [not_allowed("value", why)]

@@ -109,9 +109,10 @@ def _gate_changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> Iterator[Fi
 def _only_allowed_changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
     allowed: dict[str, Any] = thaw(old)
     for kind in ("containers", "initContainers"):
-        if len(new.get(kind, ())) != len(old.get(kind, ())):
+        containers = new.get(kind) or ()
+        if len(containers) != len(old.get(kind) or ()):
             return False
-        for index, container in enumerate(new.get(kind, ())):
+        for index, container in enumerate(containers):
             allowed[kind][index]["image"] = container.get("image", "")
     if _covers(new.get("tolerations", ()), old.get("tolerations", ())):
         _take_over(allowed, new, "tolerations")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.api.errors import FieldError, required
+from services.simulator.core.api.errors import FieldError, not_allowed, required
 from services.simulator.core.crd.schema import parse_schema
 from services.simulator.core.crd.validation import NO_FIELD
 from services.simulator.core.crd.validation import validate as validate_value
@@ -57,6 +57,8 @@ def _untyped(schema: Mapping[str, Any]) -> bool:
 def _list_errors(schema: Mapping[str, Any], at: str) -> Iterator[FieldError]:
     if schema.get("type") == "array" and "items" not in schema:
         yield required(f"{at}.items", "must be specified")
+    if isinstance(schema.get("items"), list):
+        yield not_allowed(f"{at}.items", "items must be a schema object and not an array")
     if schema.get(_LIST_TYPE) == "map" and not schema.get(_MAP_KEYS):
         yield required(f"{at}.{_MAP_KEYS}", "must not be empty if x-kubernetes-list-type is map")
 

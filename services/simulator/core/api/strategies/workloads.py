@@ -124,7 +124,7 @@ def prepare_job(obj: Object, _now: str) -> None:
     template = spec["template"]["metadata"]
     spec.setdefault("manualSelector", False)
     if not spec["manualSelector"]:
-        uid, name = obj["metadata"]["uid"], obj["metadata"]["name"]
+        uid, name = obj["metadata"]["uid"], obj["metadata"].get("name", "")
         own = {"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name}
         labels = template.setdefault("labels", {})
         labels.update({**own, "controller-uid": uid, "job-name": name})
