@@ -46,7 +46,7 @@ protos: setup ## contracts: style, nothing broken since main, gen/ is what proto
 	$(BIN)/buf format --diff --exit-code proto
 	.ci/breaking $(BIN)/buf
 	$(call generate,build/gen)
-	diff -r gen build/gen || { echo 'gen/ is not what proto/ says: make proto'; exit 1; }
+	diff -r -x __pycache__ gen build/gen || { echo 'gen/ is not what proto/ says: make proto'; exit 1; }
 
 manifests: setup ## overlays built and checked, compose, workflow, settings
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
@@ -70,6 +70,6 @@ down: ## stop what `make up` started
 define generate
 rm -rf $(1)/joiner && mkdir -p $(1)
 $(BIN)/python -m grpc_tools.protoc -Iproto --python_out=$(1) --grpc_python_out=$(1) \
-  --mypy_out=$(1) --mypy_grpc_out=$(1) --plugin=protoc-gen-mypy=$(BIN)/protoc-gen-mypy \
+  --mypy_out=quiet:$(1) --mypy_grpc_out=quiet:$(1) --plugin=protoc-gen-mypy=$(BIN)/protoc-gen-mypy \
   --plugin=protoc-gen-mypy_grpc=$(BIN)/protoc-gen-mypy_grpc $$(find proto -name '*.proto' | sort)
 endef
