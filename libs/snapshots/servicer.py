@@ -20,7 +20,7 @@ class SnapshotSinkServicer(snapshot_pb2_grpc.SnapshotSinkServiceServicer):
     def __init__(self, holder: SnapshotHolder) -> None:
         self._holder = holder
 
-    async def PushSnapshots(  # noqa: N802  # gRPC names the method
+    async def PushSnapshots(
         self,
         request_iterator: AsyncIterator[pb.PushSnapshotsRequest],
         context: grpc.aio.ServicerContext[Any, Any],
