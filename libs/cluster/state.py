@@ -28,7 +28,7 @@ from libs.domain.pod import PodRow, PodShape, PodTable
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
 from libs.domain.workload import CapacityBuffer, DaemonSet, PodDisruptionBudget
-from libs.kube.convert.nodeclaim import node_class_ref
+from libs.kube.convert.nodeclaim import UNKNOWN, node_class_ref
 from libs.kube.convert.nodepool import nodepool_class
 from libs.kube.convert.selectors import selected_keys
 from libs.kube.convert.volume import Storage
@@ -170,7 +170,7 @@ class ClusterState:
         }
         for claim in self._objects.of(karpenter.NodeClaim).values():
             found.add(node_class_ref(claim.spec.node_class_ref))
-        return tuple(sorted(one for one in found if one.name))
+        return tuple(sorted(one for one in found if one.name != UNKNOWN))
 
     def invalid_pods(self) -> list[tuple[Key, InvalidRequest]]:
         """Return the pods that are illegible, with the field, by namespace and name."""

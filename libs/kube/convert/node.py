@@ -15,6 +15,7 @@ from libs.domain.nodeclaim import NodeClaim
 from libs.domain.pod import VolumeAttachCount
 from libs.domain.resources import Resources
 from libs.domain.taint import Effect, Taint, is_ephemeral
+from libs.kube.convert.selectors import sorted_pairs
 from libs.kube.objects import node as objects
 from libs.kube.objects.metadata import Taint as TaintObject
 from libs.kube.objects.storage import CsiNode
@@ -111,18 +112,18 @@ def volume_limits(csi: CsiNode | None) -> tuple[VolumeAttachCount, ...]:
     if csi is None:
         return ()
     return tuple(
-        VolumeAttachCount(driver=driver.name, count=driver.allocatable.count)
+        VolumeAttachCount(driver=driver.name, count=count)
         for driver in sorted(csi.spec.drivers, key=lambda one: one.name)
-        if driver.name and driver.allocatable.count is not None
+        if (count := driver.allocatable.count) is not None and count >= 0 and driver.name
     )
 
 
 def _labels(node: objects.Node, claim: NodeClaim | None) -> tuple[tuple[str, str], ...]:
     own = node.metadata.labels
     if claim is None:
-        return tuple(sorted(canonical_labels(own).items()))
+        return sorted_pairs(canonical_labels(own))
     hostname = own.get(HOSTNAME, node.metadata.name)
-    return tuple(sorted({HOSTNAME: hostname, **dict(claim.labels)}.items()))
+    return sorted_pairs({HOSTNAME: hostname, **dict(claim.labels)})
 
 
 def _taints(

@@ -17,7 +17,7 @@ from libs.domain.nodeclaim import ClaimCommand, Condition, ConditionStatus, Node
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources
 from libs.kube.convert.node import EPOCH, taints
-from libs.kube.convert.selectors import pool_requirements
+from libs.kube.convert.selectors import pool_requirements, sorted_pairs
 from libs.kube.objects import karpenter as objects
 from libs.kube.objects.metadata import Condition as ConditionObject
 from libs.kube.objects.metadata import Quantities
@@ -48,8 +48,8 @@ def nodeclaim(claim: objects.NodeClaim) -> tuple[NodeClaim, tuple[InvalidRequest
         uid=metadata.uid or metadata.name,
         nodepool=labels.get(NODEPOOL, ""),
         node_class=node_class_ref(spec.node_class_ref),
-        labels=tuple(sorted(labels.items())),
-        annotations=tuple(sorted(metadata.annotations.items())),
+        labels=sorted_pairs(labels),
+        annotations=sorted_pairs(metadata.annotations),
         requirements=tried(
             lambda: pool_requirements(spec.requirements, "spec.requirements"),
             Requirements.from_labels(labels),
@@ -96,6 +96,7 @@ def conditions(given: tuple[ConditionObject, ...]) -> tuple[Condition, ...]:
             transitioned_at=one.last_transition_time or EPOCH,
         )
         for one in sorted(given, key=lambda one: one.type)
+        if one.type
     )
 
 

@@ -25,7 +25,7 @@ from libs.domain.resources import WELL_KNOWN, Resources
 from libs.domain.workload import NodeOverlay
 from libs.kube.convert.node import taints
 from libs.kube.convert.nodeclaim import expire_after, grace_period, node_class_ref
-from libs.kube.convert.selectors import pool_requirements
+from libs.kube.convert.selectors import pool_requirements, sorted_pairs
 from libs.kube.objects import karpenter as objects
 from libs.kube.objects.decoding import from_document
 
@@ -51,6 +51,8 @@ def nodepool(
         InvalidRequest: so wrong that there is no template to speak of.
     """
     spec = pool.spec
+    _check_not_negative("spec.weight", spec.weight)
+    _check_not_negative("spec.replicas", spec.replicas)
     template = _template(pool)
     problems = [
         *map(str, validation.template_problems(spec.template, rules)),
@@ -62,7 +64,7 @@ def nodepool(
     return NodePool(
         name=pool.metadata.name,
         uid=pool.metadata.uid or pool.metadata.name,
-        generation=pool.metadata.generation,
+        generation=max(pool.metadata.generation, 0),
         hash=_hash(pool),
         weight=spec.weight,
         template=template,
@@ -108,6 +110,7 @@ def node_overlay(overlay: objects.NodeOverlay) -> NodeOverlay:
         InvalidRequest: a requirement, a price or a capacity that may not be.
     """
     spec = overlay.spec
+    _check_not_negative("spec.weight", spec.weight)
     for index, one in enumerate(spec.requirements):
         if one.operator == "NotIn" and not one.values:
             raise InvalidRequest(
@@ -136,8 +139,8 @@ def _template(pool: objects.NodePool) -> NodeTemplate:
     path = "spec.template"
     try:
         return NodeTemplate(
-            labels=tuple(sorted(canonical_labels(metadata.labels).items())),
-            annotations=tuple(sorted(metadata.annotations.items())),
+            labels=sorted_pairs(canonical_labels(metadata.labels)),
+            annotations=sorted_pairs(metadata.annotations),
             requirements=pool_requirements(spec.requirements, "spec.requirements"),
             taints=taints(spec.taints, "spec.taints"),
             startup_taints=taints(spec.startup_taints, "spec.startupTaints"),
@@ -220,6 +223,11 @@ def _status_problems(pool: objects.NodePool) -> list[str]:
         and one.status == "False"
         and one.observed_generation == pool.metadata.generation
     ]
+
+
+def _check_not_negative(path: str, number: int | None) -> None:
+    if number is not None and number < 0:
+        raise InvalidRequest(f"{number} is negative", field=path)
 
 
 def _price(text: str | None) -> int | None:

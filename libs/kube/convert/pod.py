@@ -89,6 +89,8 @@ def required_node_terms(spec: PodSpec) -> tuple[NodeTerm, ...]:
 def tolerations(given: tuple[objects.Toleration, ...], path: str) -> tuple[Toleration, ...]:
     """Return the tolerations, sorted, each once.
 
+    How long a taint is borne is left out: it does not decide where a pod may run.
+
     Raises:
         InvalidRequest: an operator or effect that there is not.
     """
@@ -141,15 +143,15 @@ def claims_of(pod: Pod) -> tuple[tuple[str, str], ...]:
 
 
 def owner_of(metadata: ObjectMeta) -> Owner | None:
-    """Return the controller of an object."""
+    """Return the controller of an object, None where it is not even named."""
     reference = metadata.controller
-    if reference is None:
+    if reference is None or not (reference.api_version and reference.kind and reference.name):
         return None
     return Owner(
         api_version=reference.api_version,
         kind=reference.kind,
         name=reference.name,
-        uid=reference.uid,
+        uid=reference.uid or f"{reference.kind}/{reference.name}",
     )
 
 
@@ -221,13 +223,11 @@ def _toleration(given: objects.Toleration, path: str) -> Toleration:
         operator=operator,
         value=given.value,
         effect=effect,
-        seconds=given.toleration_seconds,
     )
 
 
-def _toleration_order(one: Toleration) -> tuple[str, str, str, str, int]:
-    seconds = -1 if one.seconds is None else one.seconds
-    return one.key, one.operator, one.value, one.effect or "", seconds
+def _toleration_order(one: Toleration) -> tuple[str, str, str, str]:
+    return one.key, one.operator, one.value, one.effect or ""
 
 
 def _phase(text: str) -> PodPhase:

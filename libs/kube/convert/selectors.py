@@ -143,8 +143,10 @@ def entry(one: LabelSelectorRequirement, path: str) -> Entry:
     """Return one expression.
 
     Raises:
-        InvalidRequest: there is no such operator.
+        InvalidRequest: there is no such operator, or no key.
     """
+    if not one.key:
+        raise InvalidRequest("is missing", field=f"{path}.key")
     try:
         operator = Operator(one.operator)
     except ValueError:
@@ -196,3 +198,8 @@ def selected_keys(selectors: Iterable[DomainSelector | None]) -> frozenset[str]:
     return frozenset(
         requirement.key for one in selectors if one is not None for requirement in one.requirements
     )
+
+
+def sorted_pairs(labels: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return labels or annotations by key; an empty key, which no API server takes, is dropped."""
+    return tuple(sorted((key, value) for key, value in labels.items() if key))
