@@ -58,9 +58,8 @@ def _value(operation: dict[str, Any]) -> Any:
 
 
 def _same(found: Any, wanted: Any) -> bool:
-    return (type(found) is type(wanted) and bool(found == wanted)) or (
-        found == wanted and not isinstance(found, bool)
-    )
+    """Compare JSON values: in Python 1 equals True, in JSON it does not."""
+    return bool(found == wanted) and isinstance(found, bool) is isinstance(wanted, bool)
 
 
 def _find(target: Any, steps: list[str], wanted: Any) -> Any:

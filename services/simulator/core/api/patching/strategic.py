@@ -172,7 +172,7 @@ def _ordered(
     result: list[Any] = []
     while named and others:
         place = places.get(repr(identify(named[0])))
-        before = place is not None and places[repr(identify(others[0]))] < place
+        before = place is not None and places.get(repr(identify(others[0])), -1) < place
         result.append(others.pop(0) if before else named.pop(0))
     return result + named + others
 
