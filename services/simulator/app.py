@@ -2,7 +2,11 @@
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
+from typing import Any
+
+import yaml
 
 from libs.domain.errors import InvalidRequest
 from libs.runtime.app import App, Runtime
@@ -59,15 +63,23 @@ def new_server(settings: Settings, runtime: Runtime) -> ApiServer:
         plugins=ALL_PLUGINS,
         token=settings.api_token,
     )
-    folder = settings.crds or DEPLOYED
-    if not folder.is_dir():
-        raise InvalidRequest(f"{folder} is no folder", field="crds")
-    for kind, crd in read_crds(folder).items():
+    for kind, crd in _crds(settings.crds or DEPLOYED).items():
         try:
             server.direct.create(_DEFINITIONS, crd)
         except ApiError as error:
             raise InvalidRequest(f"the CRD of {kind} is refused: {error}", field="crds") from error
     return server
+
+
+def _crds(folder: Path) -> dict[str, dict[str, Any]]:
+    if not folder.is_dir():
+        raise InvalidRequest(f"{folder} is no folder", field="crds")
+    try:
+        return read_crds(folder)
+    except (OSError, yaml.YAMLError, KeyError, TypeError) as error:
+        raise InvalidRequest(
+            f"a file in {folder} cannot be read: {error!r}", field="crds"
+        ) from error
 
 
 def assemble(settings: Settings, runtime: Runtime, server: ApiServer) -> App:

@@ -36,7 +36,7 @@ class Settings:
     """How many volumes a node attaches, by CSI driver (`ebs.csi.aws.com=25`)."""
 
     def __post_init__(self) -> None:
-        """Refuse addresses without a port.
+        """Refuse addresses without a port and negative limits.
 
         Raises:
             InvalidRequest: naming the field.
@@ -45,3 +45,6 @@ class Settings:
             text = getattr(self, name)
             if not is_address(text) and (text or name == "api_listen"):
                 raise InvalidRequest(f'"{text}" is not host:port', field=name)
+        for driver, limit in self.volume_limits.items():
+            if limit < 0:
+                raise InvalidRequest(f"{limit} is negative for {driver}", field="volume_limits")

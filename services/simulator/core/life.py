@@ -8,6 +8,7 @@ from services.simulator.core.controllers.budget import budget_controller
 from services.simulator.core.controllers.daemon_set import daemon_set_controller
 from services.simulator.core.controllers.deployment import deployment_controller
 from services.simulator.core.controllers.ephemeral_claims import ephemeral_claim_controller
+from services.simulator.core.controllers.event_expiry import EventExpiry
 from services.simulator.core.controllers.garbage import Garbage
 from services.simulator.core.controllers.job import job_controller
 from services.simulator.core.controllers.node_lifecycle import (
@@ -16,6 +17,7 @@ from services.simulator.core.controllers.node_lifecycle import (
 )
 from services.simulator.core.controllers.replica_set import replica_set_controller
 from services.simulator.core.controllers.stateful_set import stateful_set_controller
+from services.simulator.core.controllers.taint_eviction import taint_eviction_controller
 from services.simulator.core.controllers.volume_binder import volume_binder
 from services.simulator.core.kubelet.kubelets import Kubelets
 from services.simulator.core.kubelet.policy import KubeletPolicy
@@ -29,6 +31,7 @@ def all_parts(server: ApiServer, kubelets: KubeletPolicy) -> tuple[Part, ...]:
     return (
         Kubelets(api, kubelets),
         node_lifecycle_controller(api),
+        taint_eviction_controller(api),
         pod_garbage_controller(api),
         deployment_controller(api),
         replica_set_controller(api),
@@ -40,4 +43,5 @@ def all_parts(server: ApiServer, kubelets: KubeletPolicy) -> tuple[Part, ...]:
         volume_binder(api),
         Scheduler(api),
         Garbage(server.store),
+        EventExpiry(api),
     )

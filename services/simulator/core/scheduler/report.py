@@ -1,13 +1,16 @@
-"""What the scheduler says of a pod that it could not place: the PodScheduled condition."""
+"""What the scheduler says of a pod: the PodScheduled condition of one without a place, events."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from services.simulator.core.events import Note
 from services.simulator.core.objects import Object, condition_of, with_condition
 
 UNSCHEDULABLE = "Unschedulable"
 ERROR = "SchedulerError"
+
+_COMPONENT = "default-scheduler"
 
 
 def refused_status(
@@ -22,3 +25,14 @@ def refused_status(
     conditions = list(status.get("conditions") or ())
     extra = {"lastProbeTime": None}
     return {**status, "conditions": with_condition(conditions, new, now, extra=extra)}
+
+
+def refusal(message: str) -> Note:
+    """Return the event of a pod that found no place."""
+    return Note(reason="FailedScheduling", message=message, component=_COMPONENT, is_warning=True)
+
+
+def success(key: str, node: str) -> Note:
+    """Return the event of a pod that was bound."""
+    message = f"Successfully assigned {key} to {node}"
+    return Note(reason="Scheduled", message=message, component=_COMPONENT)

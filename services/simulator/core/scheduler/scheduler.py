@@ -14,6 +14,7 @@ import msgspec
 from libs.domain.errors import InvalidRequest, JoinerError
 from libs.oracle.score import pick
 from libs.oracle.verdict import Verdict, judge
+from services.simulator.core import events
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.feed import Change
@@ -24,8 +25,8 @@ from services.simulator.core.scheduler.queue import DEFAULT_SCHEDULER, Schedulin
 from services.simulator.core.scheduler.view import Chance, View
 from services.simulator.core.timetable import Timetable
 
-BATCH = 50
-"""Pods per step, so that nothing else waits for long."""
+BATCH = 10_000
+"""How many times a pod meets a node in one step, so that nothing else waits for long."""
 
 RETRY_EVERY = timedelta(milliseconds=100)
 _AFTER_REFUSAL = timedelta(seconds=1)
@@ -59,7 +60,7 @@ class Scheduler:
             self._push(key)
         refusals += self._finish_volumes(now)
         again = self._retry(now)
-        for _ in range(BATCH):
+        for _ in range(BATCH // max(len(self._view.cluster.nodes), 100) or 1):
             if (next_key := self._queue.pop()) is None:
                 break
             refusals += self._try(next_key, now)
@@ -141,6 +142,7 @@ class Scheduler:
         status = report.refused_status(pod, reason, message, now)
         if status is not None:
             self._api.update("pods", {**pod, "status": status}, subresource="status")
+            events.record(self._api, pod, report.refusal(message), now)
 
     def _fail(self, key: str, error: JoinerError, now: datetime) -> Refusal:
         """Give a pod back whose placement the API refused."""
@@ -153,16 +155,17 @@ class Scheduler:
         claims = volumes.unbound_claims(self._view.cluster, pod)
         if not claims:
             self._view.place(key, node)
-            self._bind(key, node)
+            self._bind(key, node, now)
             return
         self._view.assume(key, node)
         self._deadlines.put(key, now + _VOLUMES_WITHIN)
         volumes.choose(self._api, self._view.cluster, claims, node)
         self._view.generation += 1
 
-    def _bind(self, key: str, node: str) -> None:
+    def _bind(self, key: str, node: str, now: datetime) -> None:
         namespace, name = split_key(key)
         self._api.bind(name, namespace, node)
+        events.record(self._api, self._view.pods[key], report.success(key, node), now)
         self._chance = max(self._chance, Chance.SOCIABLE)
 
     # Pods that wait for volumes
@@ -175,7 +178,7 @@ class Scheduler:
             if volumes.unbound_claims(cluster, self._view.pods[key]):
                 continue
             try:
-                self._bind(key, node)
+                self._bind(key, node, now)
                 self._deadlines.drop(key)
             except ApiError as error:
                 refusals.append(self._fail(key, error, now))
