@@ -6,28 +6,29 @@ and controllers that it says it needs.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from services.simulator.core.api.garbage import GarbageCollector, run_to_rest
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS, NO_PLUGINS
 from services.simulator.core.api.server import ApiServer
+from services.simulator.core.controllers.budget import budget_controller
+from services.simulator.core.controllers.deployment import deployment_controller
+from services.simulator.core.controllers.garbage import Garbage
+from services.simulator.core.controllers.job import job_controller
+from services.simulator.core.controllers.replica_set import replica_set_controller
+from services.simulator.core.controllers.volume_binder import volume_binder
+from services.simulator.core.part import Part
 from services.simulator.http import warning_header
 from services.simulator.matching import Bindings, filtered
 
 Step = dict[str, Any]
-Controllers = Callable[[], None]
-"""Lets every controller do what there is to do now."""
-
-MakeControllers = Callable[[ApiServer], Controllers]
-
 _ROUNDS = 25
-"""How often controllers run before a condition that is waited for is given up."""
+"""How often a request is repeated, and how often controllers run in between, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,26 +44,18 @@ class Result:
         return not self.differences
 
 
-def garbage_alone(server: ApiServer) -> Controllers:
-    """Return the garbage and namespace collectors of a server, and no other controller."""
-    collector = GarbageCollector(server.store)
-    return lambda: run_to_rest(collector)
-
-
-def replay(
-    lines: Iterable[str | bytes], make_controllers: MakeControllers = garbage_alone
-) -> Iterator[Result]:
+def replay(lines: Iterable[str | bytes]) -> Iterator[Result]:
     """Play each line against a cluster of its own."""
     for line in lines:
         sequence = json.loads(line)
-        differences = _Player(sequence, make_controllers).play()
+        differences = _Player(sequence).play()
         yield Result(id=sequence["id"], differences=tuple(differences))
 
 
 class _Player:
     """One sequence against one cluster."""
 
-    def __init__(self, sequence: dict[str, Any], make_controllers: MakeControllers) -> None:
+    def __init__(self, sequence: dict[str, Any]) -> None:
         self._steps: list[Step] = sequence["steps"]
         self._bindings = Bindings(compare_managed_fields=bool(sequence.get("managedFields")))
         self._now = datetime(2030, 1, 1, tzinfo=UTC)
@@ -75,9 +68,8 @@ class _Player:
             plugins=ALL_PLUGINS if "admission" in sequence["needs"] else NO_PLUGINS,
             token=self._token,
         )
-        self._controllers: Controllers | None = None
-        if "controllers" in sequence["needs"]:
-            self._controllers = make_controllers(self._server)
+        with_controllers = "controllers" in sequence["needs"]
+        self._controllers = _controllers(self._server) if with_controllers else ()
         self._watches: dict[str, Stream] = {}
 
     def play(self) -> list[str]:
@@ -123,8 +115,13 @@ class _Player:
         return []
 
     def _run_controllers(self) -> None:
-        if self._controllers is not None:
-            self._controllers()
+        """Step every controller until nothing more is written."""
+        for _round in range(_ROUNDS):
+            before = self._server.direct.revision
+            for controller in self._controllers:
+                controller.step(self._now)
+            if self._server.direct.revision == before:
+                return
 
     def _request(self, step: Step) -> list[str]:
         for _round in range(_ROUNDS if "until" in step else 1):
@@ -201,6 +198,19 @@ class _Player:
         self._run_controllers()
         events = [json.loads(line) for line in stream.poll().splitlines()]
         return self._bindings.compare(expected, events, "events")
+
+
+def _controllers(server: ApiServer) -> tuple[Part, ...]:
+    """Return the controllers that ran when sequences that need them were recorded."""
+    api = server.direct
+    return (
+        deployment_controller(api),
+        replica_set_controller(api),
+        job_controller(api),
+        volume_binder(api),
+        budget_controller(api),
+        Garbage(server.store),
+    )
 
 
 def _body(answer: Response) -> Any:
