@@ -15,9 +15,9 @@ from itertools import product
 import numpy as np
 
 from libs.domain.solution import MinValuesPolicy
-from libs.domain.taint import tolerates
 from services.solver.core import min_values
 from services.solver.core.ask import Ask, Place
+from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import Bounds, ClaimClass, ClaimClasses
 from services.solver.core.limits import PoolLimits
@@ -109,11 +109,7 @@ class Packer:
     def _place_group(self, index: int) -> bool:
         before = self.left[index]
         for ask in self._problem.asks[index]:
-            vector = self._problem.dimensions.requests(ask.shape.requests)
-            columns = np.flatnonzero(vector)
-            request = Request(
-                group=index, ask=ask, vector=vector, columns=columns, needed=vector[columns]
-            )
+            request = a_request(index, ask, self._problem.dimensions)
             while self.left[index]:
                 placed = self._place_some(request, self.left[index])
                 self.left[index] -= placed
@@ -141,28 +137,30 @@ class Packer:
     # Standing bins.
 
     def _on_standing(self, request: Request, where: Verdict, want: int) -> int:
-        bins = self.bins
-        candidates = self._standing_candidates(request, where)
-        if not len(candidates):
-            return 0
-        room = bins.free[candidates][:, request.columns]
-        counts = most_that_fit(room, request.needed)
-        if where.caps is not None:
-            counts = np.minimum(counts, where.caps[candidates])
-        for volume in request.ask.shape.volume_attach_counts:
-            if volume.driver in bins.attachable:
-                left = bins.attachable[volume.driver][candidates] // volume.count
-                counts = np.minimum(counts, np.maximum(left, 0))
-        if request.ask.shape.host_ports:
-            ports = request.ask.shape.host_ports
-            clear = [not conflict(bins.ports(one), ports) for one in candidates.tolist()]
-            counts = np.minimum(counts, np.array(clear, np.int64))
+        candidates, counts = self.standing_room(request, where)
         chosen, counts = _first(candidates, counts, want)
         if not len(chosen):
             return 0
-        bins.take_standing(request.ask.shape, chosen, counts, request.vector)
+        self.bins.take_standing(request.ask.shape, chosen, counts, request.vector)
         self._settle(request, chosen, counts, [])
         return int(counts.sum())
+
+    def standing_room(self, request: Request, where: Verdict) -> tuple[Ints, Ints]:
+        """Return standing bins that a pod may run on, and how many such pods fit on each."""
+        bins = self.bins
+        shape = request.ask.shape
+        candidates = self._standing_candidates(request, where)
+        counts = most_that_fit(bins.free[candidates][:, request.columns], request.needed)
+        if where.caps is not None:
+            counts = np.minimum(counts, where.caps[candidates])
+        for volume in shape.volume_attach_counts:
+            if volume.driver in bins.attachable:
+                left = bins.attachable[volume.driver][candidates] // volume.count
+                counts = np.minimum(counts, np.maximum(left, 0))
+        if shape.host_ports:
+            clear = [not conflict(bins.ports(one), shape.host_ports) for one in candidates.tolist()]
+            counts = np.minimum(counts, np.array(clear, np.int64))
+        return candidates, counts
 
     def _standing_candidates(self, request: Request, where: Verdict) -> Ints:
         bins = self.bins
@@ -249,7 +247,7 @@ class Packer:
     ) -> ClaimClass | None:
         classes = self._problem.classes
         ask = request.ask
-        if not tolerates(ask.shape.tolerations, known.template.pool.template.taints, ask.effects):
+        if not bears(ask.shape, known.template.pool.template.taints, ask.effects):
             return None
         narrower = classes.narrow(known, place.requirements, ask.shape.host_ports, bounds)
         if narrower is None or not where.pins:
@@ -350,6 +348,13 @@ class Packer:
     def _settle(self, request: Request, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         self.bins.note(request.group, bins, counts)
         self._problem.topology.record(request.ask.shape, bins, counts, opened)
+
+
+def a_request(group: int, ask: Ask, dimensions: Dimensions) -> Request:
+    """Return what every pod of a group takes."""
+    vector = dimensions.requests(ask.shape.requests)
+    columns = np.flatnonzero(vector)
+    return Request(group=group, ask=ask, vector=vector, columns=columns, needed=vector[columns])
 
 
 def compatible(bins: Bins, ask: Ask) -> Bools:

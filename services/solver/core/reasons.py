@@ -17,8 +17,8 @@ from libs.domain import quantity
 from libs.domain.reason import Rejection, Rule, TargetKind, Unplaceable
 from libs.domain.requirements import Requirements
 from libs.domain.resources import CPU, NODES, NOTHING, Resources
-from libs.domain.taint import untolerated
 from services.solver.core.ask import Ask
+from services.solver.core.bearing import not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.packing import Packer, Problem
@@ -103,7 +103,7 @@ def _reject(pool: str, rule: Rule, message: str) -> Rejection:
 def _rejection(problem: Problem, case: _Case, template: Template, deferred: bool) -> Rejection:
     """Ask the rules one after the other, as packing does."""
     name = template.pool.name
-    bad = untolerated(case.ask.shape.tolerations, template.pool.template.taints, case.ask.effects)
+    bad = not_borne(case.ask.shape, template.pool.template.taints, case.ask.effects)
     if bad:
         found = _reject(name, Rule.TAINTS, f"taint {bad[0]} is not tolerated")
         return replace(found, key=bad[0].key, suggestion=f"tolerate taint {bad[0]}")

@@ -23,8 +23,9 @@ from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import total
 from libs.domain.snapshot import ClusterSnapshot
-from libs.domain.taint import Effect, Taint, tolerates
+from libs.domain.taint import Effect, Taint
 from services.solver.core.ask import Ask
+from services.solver.core.bearing import bears
 from services.solver.core.catalogue import CatalogueCache, CatalogueColumns
 from services.solver.core.domains import ABSENT, Domains
 from services.solver.core.template import Template
@@ -50,6 +51,8 @@ class StandingClass:
     labels: Mapping[str, str]
     """Aliases resolved; keys that nobody asks for left out."""
     taints: tuple[Taint, ...]
+    cordoned: bool
+    """Not a taint where topology spread looks at taints."""
     possible: Possible | None = None
     """For a claim that is not launched; `labels` are then not all that is known."""
 
@@ -61,7 +64,8 @@ class StandingClass:
 
     def tolerated(self, ask: Ask) -> bool:
         """Tell whether a pod bears the taints."""
-        return tolerates(ask.shape.tolerations, self.taints, ask.effects)
+        taints = (*self.taints, UNSCHEDULABLE) if self.cordoned else self.taints
+        return bears(ask.shape, taints, ask.effects)
 
     def domain(self, domains: Domains, key: str) -> int | None:
         """Return the topology domain as a set of one; None if it is still open."""
@@ -107,6 +111,7 @@ class _Bin:
     order: tuple[bool, bool, str]
     labels: Mapping[str, str]
     taints: tuple[Taint, ...]
+    cordoned: bool = False
     free: Ints
     ports: tuple[HostPort, ...] = ()
     attachable: Mapping[str, int]
@@ -136,10 +141,18 @@ def standing(given: StandingInput) -> Standing:
     class_of: list[int] = []
     for item in bins:
         labels = {key: item.labels[key] for key in sorted(given.keys & item.labels.keys())}
-        content = (tuple(labels.items()), item.taints, item.name if item.possible else None)
+        own = item.name if item.possible else None
+        content = (tuple(labels.items()), item.taints, item.cordoned, own)
         if content not in classes:
             classes[content] = len(listed)
-            listed.append(StandingClass(labels=labels, taints=item.taints, possible=item.possible))
+            listed.append(
+                StandingClass(
+                    labels=labels,
+                    taints=item.taints,
+                    cordoned=item.cordoned,
+                    possible=item.possible,
+                )
+            )
         class_of.append(classes[content])
     width = len(given.dimensions.names)
     drivers = sorted({driver for item in bins for driver in item.attachable})
@@ -178,12 +191,11 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
             continue
         there = bound[node.name]
         labels = label_keys.canonical_labels(dict(node.labels))
-        taints = _taints(node)
         missing = [
             ask.shape
             for key, ask in given.daemons.items()
             if (node.name, given.snapshot.daemonsets[key].uid) not in given.workload.daemons
-            and _runs_on(ask, labels, node.name, taints)
+            and _runs_on(ask, labels, node)
         ]
         used = total(
             [pods.shape.requests.multiply(pods.count) for pods in there]
@@ -198,7 +210,8 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
             kind=TargetKind.NODE,
             order=(False, not node.initialized, node.name),
             labels=labels,
-            taints=taints,
+            taints=node.taints,
+            cordoned=node.unschedulable,
             free=given.dimensions.room(node.allocatable) - given.dimensions.requests(used),
             ports=tuple(
                 port
@@ -236,15 +249,10 @@ def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
         )
 
 
-def _taints(node: Node) -> tuple[Taint, ...]:
-    if node.unschedulable and UNSCHEDULABLE not in node.taints:
-        return (*node.taints, UNSCHEDULABLE)
-    return node.taints
-
-
-def _runs_on(ask: Ask, labels: Mapping[str, str], name: str, taints: tuple[Taint, ...]) -> bool:
-    return tolerates(ask.shape.tolerations, taints, ask.effects) and any(
-        place.names_allow(name) and place.requirements.allows(labels) for place in ask.places
+def _runs_on(ask: Ask, labels: Mapping[str, str], node: Node) -> bool:
+    # The DaemonSet controller makes its pods tolerate a cordon.
+    return bears(ask.shape, node.taints, ask.effects) and any(
+        place.names_allow(node.name) and place.requirements.allows(labels) for place in ask.places
     )
 
 
@@ -252,7 +260,7 @@ def _may_run_on(
     ask: Ask, labels: Mapping[str, str], claim: NodeClaim, possible: Possible | None
 ) -> bool:
     """Tell whether a daemon pod could come to a claim in flight: in doubt it will."""
-    if not tolerates(ask.shape.tolerations, claim.taints, ask.effects):
+    if not bears(ask.shape, claim.taints, ask.effects):
         return False
     if possible is None:
         return any(place.requirements.allows(labels) for place in ask.places)

@@ -19,10 +19,10 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape
 from libs.domain.selector import LabelSelector
-from libs.domain.taint import HARD_EFFECTS, tolerates
 from libs.domain.topology import NodeInclusionPolicy, PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask, Place
+from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.vectors import Bools, Ints
 
@@ -173,7 +173,7 @@ def admission_key(rule: Admission) -> object:
 def admits_claim(rule: Admission, opened: Opened, classes: ClaimClasses) -> bool:
     """Tell whether a node bought for this claim may count for a spread constraint."""
     taints = opened.known.template.pool.template.taints
-    if rule.asker is not None and not tolerates(rule.asker.tolerations, taints, HARD_EFFECTS):
+    if rule.asker is not None and not bears(rule.asker, taints):
         return False
     if rule.places is None:
         return True

@@ -22,8 +22,8 @@ from libs.domain.reason import Rule
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.snapshot import ClusterSnapshot
-from libs.domain.taint import tolerates
 from services.solver.core.ask import Ask
+from services.solver.core.bearing import bears
 from services.solver.core.catalogue import CatalogueCache, CatalogueColumns, matrix
 from services.solver.core.vectors import MOST, Bools, Dimensions, Ints, covering
 
@@ -207,7 +207,7 @@ def _daemon_rows(
 ) -> Bools:
     """Return (n_rows,): where the daemon's pod will run."""
     rows = np.zeros(len(columns.rows), np.bool_)
-    if not tolerates(ask.shape.tolerations, pool.template.taints, ask.effects):
+    if not bears(ask.shape, pool.template.taints):
         return rows
     for place in ask.places:
         asked = place.requirements

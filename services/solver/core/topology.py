@@ -18,10 +18,10 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape
-from libs.domain.taint import HARD_EFFECTS, tolerates
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
+from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.domains import ABSENT, Domains, is_single, members
 from services.solver.core.standing import Standing
@@ -358,7 +358,7 @@ class Topology:
         if found is None:
             found = 0
             for template in self._templates:
-                if not tolerates(ask.shape.tolerations, template.pool.template.taints, ask.effects):
+                if not bears(ask.shape, template.pool.template.taints, ask.effects):
                     continue
                 root = self._classes.root(template, None)
                 for place in ask.node_places:
@@ -373,7 +373,7 @@ class Topology:
     def _admitted_bins(self, rule: Admission) -> Bools:
         standing = self._standing
         by_class = [
-            (rule.asker is None or tolerates(rule.asker.tolerations, one.taints, HARD_EFFECTS))
+            (rule.asker is None or bears(rule.asker, one.taints))
             and (rule.places is None or any(one.allows(p.requirements) for p in rule.places))
             for one in standing.classes
         ]

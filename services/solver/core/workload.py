@@ -35,8 +35,6 @@ class BoundPods:
     node: str
     count: int
     terminating: bool
-    volume_claims: tuple[tuple[str, ...], ...]
-    """Names of the volume claims of those pods that have some, namespaces apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +57,6 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
     now_ms = int(now.timestamp() * 1000)
     waiting: dict[tuple[bool, int], list[PodRow]] = defaultdict(list)
     bound: Counter[tuple[int, str, bool]] = Counter()
-    claims: dict[tuple[int, str, bool], list[tuple[str, ...]]] = defaultdict(list)
     daemons: set[tuple[str, str]] = set()
     members: Counter[str] = Counter()
     for pod in snapshot.pods.rows():
@@ -71,8 +68,6 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
             place = (pod.shape, pod.node, pod.terminating)
             bound[place] += 1
             members[pod.gang] += 1
-            if pod.volume_claims:
-                claims[place].append(pod.volume_claims)
             if pod.owner is not None and pod.owner.is_daemonset:
                 daemons.add((pod.node, pod.owner.uid))
         elif pod.provisionable or pod.uid in virtual:
@@ -85,7 +80,6 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
                 node=node,
                 count=count,
                 terminating=terminating,
-                volume_claims=tuple(claims.get((shape, node, terminating), ())),
             )
             for (shape, node, terminating), count in sorted(bound.items())
         ),

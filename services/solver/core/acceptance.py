@@ -1,0 +1,44 @@
+"""Which nodes accept a pod as things are: the question that kube-scheduler's filters answer.
+
+Apart from packing because nothing is placed; the rules are packing's own, so that replaying
+verdicts of a real kube-scheduler judges them.
+"""
+
+from dataclasses import replace
+
+from libs.domain.reason import TargetKind
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import PreferencePolicy, SolveOptions
+from services.solver.core.catalogue import CatalogueCache
+from services.solver.core.encode import encode, problem
+from services.solver.core.packing import Packer, a_request
+from services.solver.core.verdict import verdict
+
+
+def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
+    """Return the names of the nodes that a waiting pod could be bound to now, sorted.
+
+    Args:
+        snapshot: the cluster; its pools are not looked at.
+        pod_uid: a pod that waits; empty is returned for any other.
+    """
+    options = SolveOptions(preference_policy=PreferencePolicy.IGNORE)
+    bare = replace(snapshot, nodepools={}, nodeclaims={})
+    encoded = encode(bare, options, snapshot.observed_at, CatalogueCache())
+    groups = tuple(group for group in encoded.work.groups if pod_uid in group.uids)
+    if not groups:
+        return ()
+    made, bins = problem(encoded, groups)
+    ask = made.asks[0][-1]
+    where = verdict(made.topology, ask)
+    if where is None:
+        return ()
+    packer = Packer(made, bins, lambda: False)
+    candidates, counts = packer.standing_room(a_request(0, ask, made.dimensions), where)
+    return tuple(
+        sorted(
+            encoded.standing.names[position]
+            for position in candidates[counts > 0].tolist()
+            if encoded.standing.kinds[position] is TargetKind.NODE
+        )
+    )
