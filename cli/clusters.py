@@ -11,6 +11,7 @@ from libs import catalogues
 from libs.cluster import files
 from libs.domain.capacity import Catalogue, NodeClassRef
 from libs.domain.errors import InvalidRequest
+from libs.domain.plan import UnplacedPods
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.runtime.clock import SystemClock
 
@@ -24,6 +25,8 @@ class OfflineCluster:
 
     snapshot: ClusterSnapshot
     notes: tuple[str, ...]
+    left_out: tuple[UnplacedPods, ...]
+    """Waiting pods whose objects, or whose volumes', are broken: no solver sees them."""
     documents: tuple[tuple[str, Mapping[str, Any]], ...]
     """Kind and plain form of every object, those of assumed replicas included."""
 
@@ -51,6 +54,7 @@ def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster
     return OfflineCluster(
         snapshot=snapshot,
         notes=(*loaded.notes, *_set_aside(snapshot)),
+        left_out=loaded.state.left_out(),
         documents=loaded.documents,
     )
 

@@ -15,7 +15,7 @@ from cli.failures import UNPLACED, bad_input_exits
 from cli.formats import Format, dollars
 from libs.domain.plan import LaunchOption, Plan
 from libs.domain.reason import Unplaceable
-from libs.domain.solution import Solution, SolveOptions
+from libs.domain.solution import Solution, SolveOptions, with_unplaced
 from libs.wire.solution_json import solution_document
 from services.solver.core.solve import solve
 
@@ -45,7 +45,7 @@ def plan(
     with bad_input_exits(), errors.status("reading") as status:
         cluster = clusters.load(files, catalogue, clusters.instant(now))
         status.update("planning")
-        solution = solve(cluster.snapshot, SolveOptions())
+        solution = with_unplaced(solve(cluster.snapshot, SolveOptions()), cluster.left_out)
     for note in cluster.notes:
         errors.print(f"note: {note}", style="dim", highlight=False, markup=False, soft_wrap=True)
     if output is Format.JSON:
@@ -106,11 +106,15 @@ def _reasons(plan: Plan) -> Iterator[str]:
     for message in plan.pool_messages:
         yield f"nodepool {message.nodepool}: {message.message}"
     for group in plan.unplaced[:_REASONS_SHOWN]:
-        yield f"{len(group.pod_uids)} pods: {group.reason.message}"
+        yield f"{_pods(len(group.pod_uids))}: {group.reason.message}"
         yield from _rejections(group.reason)
     hidden: Sequence[object] = plan.unplaced[_REASONS_SHOWN:]
     if hidden:
         yield f"and {len(hidden)} more reasons; --format json has all"
+
+
+def _pods(count: int) -> str:
+    return "1 pod" if count == 1 else f"{count} pods"
 
 
 def _rejections(reason: Unplaceable) -> Iterator[str]:
@@ -119,4 +123,5 @@ def _rejections(reason: Unplaceable) -> Iterator[str]:
         if rejection.suggestion:
             yield f"        would fit: {rejection.suggestion}"
     for rule, count in reason.existing:
-        yield f"    {count} existing: {rule}"
+        if count:
+            yield f"    {count} existing: {rule}"

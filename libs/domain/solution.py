@@ -1,11 +1,11 @@
 """A question to the solver and its answer: options, plan, cost, what it was made from."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from libs.domain.plan import Plan
+from libs.domain.plan import Plan, UnplacedPods
 from libs.domain.snapshot import SnapshotId
 
 
@@ -71,3 +71,21 @@ class Solution:
     cost: Cost
     plan_id: str
     pods: PodCounts
+
+
+def with_unplaced(solution: Solution, groups: Iterable[UnplacedPods]) -> Solution:
+    """Return the solution with pods that it could not see, because their objects are broken."""
+    added = tuple(groups)
+    if not added:
+        return solution
+    count = sum(len(group.pod_uids) for group in added)
+    unplaced = sorted((*solution.plan.unplaced, *added), key=lambda group: group.pod_uids)
+    return replace(
+        solution,
+        plan=replace(solution.plan, unplaced=tuple(unplaced)),
+        pods=replace(
+            solution.pods,
+            waiting=solution.pods.waiting + count,
+            unplaced=solution.pods.unplaced + count,
+        ),
+    )

@@ -26,7 +26,7 @@ from libs.domain.errors import (
 )
 from libs.domain.execution import ApplyResult
 from libs.domain.snapshot import ClusterSnapshot
-from libs.domain.solution import Solution, SolveOptions
+from libs.domain.solution import Solution, SolveOptions, with_unplaced
 from libs.runtime.backoff import Backoff
 from libs.runtime.clock import Clock
 from libs.runtime.latest import LatestValue
@@ -145,10 +145,12 @@ class Provisioning:
     async def _attempt(self) -> Result:
         await self._peers.catalogues.settle()
         snapshot = self._publisher.publish()
-        self._waiting = has_waiting_pods(snapshot)
+        left_out = self._state.left_out()
+        self._waiting = has_waiting_pods(snapshot) or bool(left_out)
         if not self._waiting:
             return Result.NOTHING_WAITS
-        solution = await self._peers.solver.solve(snapshot, self._policy.options)
+        answer = await self._peers.solver.solve(snapshot, self._policy.options)
+        solution = with_unplaced(answer, left_out)
         premise = self._premise(solution, snapshot)
         self._journal.record(solution, premise)
         if await self._peers.rivals.look():
