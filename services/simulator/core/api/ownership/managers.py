@@ -8,8 +8,12 @@ Source: Kubernetes documentation, "Server-Side Apply": managers, operations, sub
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
+import msgspec
+
+from services.simulator.core.api.frozen import FrozenDict, freeze
 from services.simulator.core.api.ownership import fieldsets, shapes
 from services.simulator.core.api.ownership.fieldsets import Fields, Path
 from services.simulator.core.api.ownership.shapes import Shape
@@ -132,7 +136,14 @@ def _of_creator(resource: Resource, new: Object, me: Manager) -> list[Object]:
         tree.pop("f:status", None)
     if kept:
         tree["f:metadata"] = kept
-    return [{**me.encode(), "fieldsV1": tree}] if tree else []
+    return [{**me.encode(), "fieldsV1": _shared(msgspec.json.encode(tree))}] if tree else []
+
+
+@lru_cache(maxsize=1024)
+def _shared(tree: bytes) -> FrozenDict:
+    """Return a tree of fields as one value for all who have the same: pods of one template do."""
+    frozen: FrozenDict = freeze(msgspec.json.decode(tree))
+    return frozen
 
 
 def _sorted(managers: list[Manager]) -> list[Manager]:
