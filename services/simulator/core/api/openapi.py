@@ -113,15 +113,23 @@ def _schemas(resources: list[Resource], prefix: str) -> dict[str, Any]:
     for resource in resources:
         gvk = {"group": resource.group, "version": resource.version, "kind": resource.kind}
         if resource.custom:
-            schema: dict[str, Any] = {
-                "type": "object",
-                "x-kubernetes-preserve-unknown-fields": True,
-            }
+            schema = _custom_schema(resource, schemas, prefix)
         else:
             _collect(resource.type, schemas, prefix)
             schema = dict(schemas[_name(resource)])
         schemas[_name(resource)] = {**schema, "x-kubernetes-group-version-kind": [gvk]}
     return schemas
+
+
+def _custom_schema(resource: Resource, schemas: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the schema of a custom resource as its definition has it, with the usual envelope."""
+    own = dict(resource.schema or {"type": "object"})
+    envelope = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": _schema_of(table.OBJECT_META, schemas, prefix),
+    }
+    return {**own, "properties": {**envelope, **(own.get("properties") or {}), **envelope}}
 
 
 def _collect(type_: str, schemas: dict[str, Any], prefix: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
+import kubernetes.aio.client
 import kubernetes.client
 import pytest
 import pytest_asyncio
@@ -86,3 +87,19 @@ async def test_the_official_client_works_unmodified(cluster: Cluster, url: str) 
     assert (phase, label) == ("Pending", "d")
     assert metadata.resource_version
     assert cluster.server.direct.find("pods", "p", "default") is None
+
+
+async def test_the_official_asynchronous_client_works_unmodified(url: str) -> None:
+    async with kubernetes.aio.client.ApiClient(
+        kubernetes.aio.client.Configuration(host=url)
+    ) as client:
+        leases = kubernetes.aio.client.CoordinationV1Api(client)
+        lease = {"metadata": {"name": "l"}, "spec": {"holderIdentity": "a"}}
+        first = await leases.create_namespaced_lease("default", lease)
+        first.spec.holder_identity = "b"
+        second = await leases.replace_namespaced_lease("l", "default", first)
+        with pytest.raises(kubernetes.aio.client.ApiException) as refused:
+            await leases.replace_namespaced_lease("l", "default", first)
+
+    assert second.spec.holder_identity == "b"
+    assert refused.value.status == 409
