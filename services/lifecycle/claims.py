@@ -4,13 +4,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from libs.domain import labels as keys
-from libs.domain.errors import InvalidRequest, NotFound, StaleRevision
+from libs.domain.errors import NotFound, StaleRevision, Unavailable
 from libs.domain.nodepool import NodePool
 from libs.domain.provider import Instance, LaunchFailure
-from libs.kube.convert.nodepool import nodepool
 from libs.kube.objects.karpenter import NodeClaim
 from libs.kube.objects.pod import Pod
+from libs.runtime.backoff import BackoffPolicy
 from services.lifecycle.access import Access
+from services.lifecycle.adapters.pool_reader import PoolReader
+from services.lifecycle.adapters.retries import Retries
 from services.lifecycle.core import claim_step, orphan_nodes
 from services.lifecycle.core.commands import command_of
 from services.lifecycle.core.step import Ask
@@ -20,6 +22,7 @@ from services.lifecycle.loop import Key, TryAgainError
 
 _MOST_ROUNDS = 20
 """A claim needs about a dozen from birth to rest; more means that two steps undo each other."""
+_LAUNCH_BACKOFF = BackoffPolicy(first=timedelta(seconds=2), cap=timedelta(minutes=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +42,8 @@ class ClaimReconciler:
         self._writer = access.writer
         self._clock = access.clock
         self._launcher = launcher
+        self._launches = Retries(_LAUNCH_BACKOFF, access.clock)
+        self._pools = PoolReader()
         self._policy = Policy()
         self._pod_events: dict[str, datetime] = {}
 
@@ -46,27 +51,32 @@ class ClaimReconciler:
         """Note that a pod of a node was bound, ended or began to leave."""
         self._pod_events[node] = self._clock.now()
 
-    def node_gone(self, node: str) -> None:
-        """Forget what was noted of a node."""
-        self._pod_events.pop(node, None)
-
     async def look(self, key: Key) -> timedelta | None:
         """Do what is to be done for one claim and return when to look again."""
         answers = _Answers()
         for _ in range(_MOST_ROUNDS):
             claim = self._cache.claim(key.name)
             if claim is None:
+                self._launches.forget(key.name)
+                return None
+            if not self._is_ours(claim):
                 return None
             step = claim_step.next_step(self._view(claim, answers), self._policy)
+            if step.ask is Ask.LAUNCH and (left := self._launches.left(key.name)):
+                return left
             if step.ask is not None:
                 answers = await self._answer(step.ask, claim, answers)
                 continue
             known = await self._writer.carry_out(step)
             if step.failed:
-                raise TryAgainError(_why(answers))
+                return self._launches.failed(key.name)
             if not step.writes or not known:
                 return step.check_after
         raise TryAgainError("the claim does not come to rest")
+
+    def _is_ours(self, claim: NodeClaim) -> bool:
+        """Tell whether a provider of ours serves the claim; others may have autoscalers too."""
+        return claim.spec.node_class_ref.group in self._providers.groups()
 
     def _view(self, claim: NodeClaim, answers: _Answers) -> ClaimView:
         nodes = self._cache.nodes_of(claim) if claim.status.provider_id else ()
@@ -78,26 +88,30 @@ class ClaimReconciler:
             pods=pods,
             attachments=tuple(one for name in names for one in self._cache.attachments_of(name)),
             volume_names=self._volume_names(pods),
-            pool=self.pool_of(claim),
+            pool=self._pool_of(claim),
             command=command_of(claim),
             presence=answers.presence,
             launched=answers.launched,
-            pod_event_at=max(
-                (self._pod_events[name] for name in names if name in self._pod_events),
-                default=None,
-            ),
+            pod_event_at=self._pod_event_at(claim, names),
             now=self._clock.now(),
         )
 
-    def pool_of(self, claim: NodeClaim) -> NodePool | None:
-        """Return the claim's pool, None if it has none or one that cannot be read."""
+    def _pod_event_at(self, claim: NodeClaim, nodes: list[str]) -> datetime | None:
+        """Return the last pod event that is not written yet; what is written is forgotten."""
+        written = claim.status.last_pod_event_time
+        for name in nodes:
+            seen = self._pod_events.get(name)
+            if seen is not None and written is not None and seen <= written:
+                del self._pod_events[name]
+        return max(
+            (self._pod_events[name] for name in nodes if name in self._pod_events), default=None
+        )
+
+    def _pool_of(self, claim: NodeClaim) -> NodePool | None:
         pool = self._cache.pool(claim.metadata.labels.get(keys.NODEPOOL, ""))
         if pool is None:
             return None
-        try:
-            return nodepool(pool, self._providers.rules(claim.spec.node_class_ref.group))
-        except InvalidRequest:
-            return None
+        return self._pools.read(pool, self._providers.rules(claim.spec.node_class_ref.group))
 
     def _volume_names(self, pods: tuple[Pod, ...]) -> dict[tuple[str, str], str]:
         wanted = {
@@ -111,12 +125,23 @@ class ClaimReconciler:
     async def _answer(self, ask: Ask, claim: NodeClaim, answers: _Answers) -> _Answers:
         match ask:
             case Ask.LAUNCH:
-                return replace(answers, launched=await self._launcher.launch(claim))
+                return replace(answers, launched=await self._launch(claim))
             case Ask.PRESENCE:
                 return replace(answers, presence=await self._presence(claim))
             case Ask.END:
-                return replace(answers, presence=await self._end(claim))
+                return replace(answers, presence=await self._end(claim, answers))
         raise ValueError(f"a claim does not ask {ask}")
+
+    async def _launch(self, claim: NodeClaim) -> Instance | LaunchFailure:
+        """Launch, and remember whether it went wrong: the cloud is not asked at every change."""
+        try:
+            launched = await self._launcher.launch(claim)
+        except Unavailable:
+            self._launches.failed(claim.metadata.name)
+            raise
+        if isinstance(launched, Instance):
+            self._launches.forget(claim.metadata.name)
+        return launched
 
     async def _presence(self, claim: NodeClaim) -> Presence:
         provider = self._providers.served(claim.spec.node_class_ref.group).provider
@@ -126,10 +151,13 @@ class ClaimReconciler:
             return Presence.GONE
         return Presence.THERE
 
-    async def _end(self, claim: NodeClaim) -> Presence:
+    async def _end(self, claim: NodeClaim, answers: _Answers) -> Presence:
         """Ask for the end of the claim's instance, found by its tag if the claim lost its id."""
         provider = self._providers.served(claim.spec.node_class_ref.group).provider
-        provider_id = claim.status.provider_id or await self._tagged(claim)
+        provider_id = claim.status.provider_id
+        if not provider_id and isinstance(answers.launched, Instance):
+            provider_id = answers.launched.provider_id  # lists may not show it yet
+        provider_id = provider_id or await self._tagged(claim)
         if not provider_id:
             return Presence.GONE
         try:
@@ -148,10 +176,6 @@ class ClaimReconciler:
             ),
             "",
         )
-
-
-def _why(answers: _Answers) -> str:
-    return answers.launched.message if isinstance(answers.launched, LaunchFailure) else "failed"
 
 
 class OrphanReconciler:

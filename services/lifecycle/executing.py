@@ -93,6 +93,8 @@ class CommandExecutor:
 
     def _judge(self, request: CommandRequest) -> None:
         command = request.command
+        window = self._premises.nominations.window
+        self._queue.require_age(window, self._access.clock.monotonic())
         if command.replacements:
             unknown = unknown_claims(
                 self._access.cache.claims(), request.known_nodeclaim_uids, frozenset()

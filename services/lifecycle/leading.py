@@ -57,7 +57,7 @@ class Leading:
             await self._informers.relist(resource)
         self._router.begin(self._access.cache, self._queue.add, self._claims.pod_changed)
         self.look_at_classes()
-        self._admission.open()
+        self._admission.open(self._access.clock.monotonic())
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._launcher.run(), name="launcher")

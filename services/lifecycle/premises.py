@@ -4,17 +4,18 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from libs.domain.errors import InvalidRequest, Unavailable
+from libs.domain.errors import Unavailable
 from libs.domain.nodeclaim import ConditionType
 from libs.domain.nodepool import DisruptionReason, NodePool
 from libs.domain.plan import Candidate, Command, Nomination, PlannedNodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.resources import Resources
-from libs.kube.convert.nodepool import nodepool, nodepool_class
+from libs.kube.convert.nodepool import nodepool_class
 from libs.kube.objects.karpenter import NodeClaim
 from libs.kube.objects.pod import Pod
 from libs.runtime.clock import Clock
 from services.lifecycle.access import Access
+from services.lifecycle.adapters.pool_reader import PoolReader
 from services.lifecycle.core import evictable
 from services.lifecycle.core.admission import (
     CreatePremise,
@@ -34,15 +35,15 @@ class Nominations:
     """Until when nodes and claims are expected to get pods; in memory, for one window."""
 
     def __init__(self, clock: Clock, window: timedelta) -> None:
+        self.window = window
         self._clock = clock
-        self._window = window
         self._until: dict[str, datetime] = {}
 
     def nominate(self, target: str) -> None:
         """Begin or prolong the window of a node or claim."""
         now = self._clock.now()
         self._until = {name: until for name, until in self._until.items() if until > now}
-        self._until[target] = now + self._window
+        self._until[target] = now + self.window
 
     def until(self, *targets: str) -> datetime | None:
         """Return the latest end of a window of one thing that has several names."""
@@ -57,6 +58,7 @@ class Premises:
         self._cache = access.cache
         self._providers = access.providers
         self._clock = access.clock
+        self._pools = PoolReader()
 
     def to_create(self, planned: PlannedNodeClaim, taken: Resources) -> CreatePremise:
         """Return the premise of a plan's claim; `taken`: what the plan's claims before it use."""
@@ -109,10 +111,7 @@ class Premises:
             refusal = ("NodeClassReadinessUnknown", str(error))
         rules = self._providers.rules(nodepool_class(found).group)
         problems = () if refusal is None else (": ".join(part for part in refusal if part),)
-        try:
-            return nodepool(found, rules, problems)
-        except InvalidRequest:
-            return None
+        return self._pools.read(found, rules, problems)
 
     def _waits(self, uid: str) -> bool:
         """Tell whether a pod still wants a place: unbound, or on a node that is leaving."""

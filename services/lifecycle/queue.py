@@ -7,6 +7,7 @@ caches hold what was stored when its term began, and the sender's epoch is not a
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from datetime import timedelta
 
 from libs.domain.errors import InvalidRequest, NotReady, StaleRevision
 from libs.domain.snapshot import SnapshotId
@@ -22,16 +23,25 @@ class AdmissionQueue:
         self._metrics = metrics
         self._cluster_id = cluster_id
         self._turn = asyncio.Lock()
-        self._open = False
+        self._opened_at: float | None = None
         self._transitions = -1
 
-    def open(self) -> None:
+    def open(self, now: float) -> None:
         """Admit from now on: the caches hold what was stored when the term began."""
-        self._open = True
+        self._opened_at = now
 
     def close(self) -> None:
         """Admit nothing more."""
-        self._open = False
+        self._opened_at = None
+
+    def require_age(self, span: timedelta, now: float) -> None:
+        """Return if the term has lasted for a span: what an earlier one knew has run out since.
+
+        Raises:
+            NotReady: it has not.
+        """
+        if self._opened_at is None or now - self._opened_at < span.total_seconds():
+            raise NotReady("nominations of an earlier term may still stand")
 
     @contextlib.asynccontextmanager
     async def turn(self, kind: str, snapshot: SnapshotId) -> AsyncIterator[None]:
@@ -52,7 +62,7 @@ class AdmissionQueue:
     def check(self, snapshot: SnapshotId) -> None:
         """Return if a decision on this snapshot may be taken now; raises as `turn` does."""
         self._permission.require()
-        if not self._open:
+        if self._opened_at is None:
             raise NotReady("the cluster's state is not read yet")
         if snapshot.cluster_id != self._cluster_id:
             raise InvalidRequest(

@@ -2,7 +2,7 @@
 
 import json
 import logging
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from libs.domain.errors import NotFound, StaleRevision, Unavailable
@@ -11,10 +11,10 @@ from libs.kube.api import MERGE_PATCH, NODE_CLAIMS, KubeApi
 from libs.kube.documents import Target
 from libs.kube.events import Event as RecordedEvent
 from libs.kube.events import EventRecorder, EventType, Involved
-from libs.runtime.backoff import Backoff, BackoffPolicy
+from libs.runtime.backoff import BackoffPolicy
 from libs.runtime.clock import Clock
-from libs.runtime.randomness import Random
 from services.lifecycle.adapters.cache import Cache
+from services.lifecycle.adapters.retries import Retries
 from services.lifecycle.core import events
 from services.lifecycle.core.step import Delete, Evict, Patch, Step, Write
 from services.lifecycle.metrics import Metrics
@@ -34,7 +34,7 @@ class Writer:
         self._cache = cache
         self._recorder = recorder
         self._metrics = metrics
-        self._evictions = _EvictionBackoffs(clock)
+        self._evictions = Retries(_EVICTION_BACKOFF, clock)
 
     async def carry_out(self, step: Step) -> bool:
         """Carry out a step and publish what it tells; return whether the cache knows the outcome.
@@ -168,35 +168,14 @@ class Writer:
         logger.info("deleted", extra={"kind": kind, "object": deletion.name})
 
     async def _evict_in_turn(self, eviction: Evict) -> None:
-        if not self._evictions.is_due(eviction.uid):
+        if self._evictions.left(eviction.uid):
             return
         try:
             await self.evict(eviction)
         except Unavailable as error:
-            self._evictions.refused(eviction.uid)
+            self._evictions.failed(eviction.uid)
             logger.debug("eviction refused", extra={"pod": eviction.name, "error": str(error)})
         except (NotFound, StaleRevision):
             self._evictions.forget(eviction.uid)
         else:
             self._evictions.forget(eviction.uid)
-
-
-class _EvictionBackoffs:
-    """When a refused eviction is tried again, pod by pod."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._random = Random(0)  # spreads nothing across processes: only the leader evicts
-        self._waits: dict[str, tuple[Backoff, datetime]] = {}
-
-    def is_due(self, uid: str) -> bool:
-        found = self._waits.get(uid)
-        return found is None or self._clock.now() >= found[1]
-
-    def refused(self, uid: str) -> None:
-        found = self._waits.get(uid)
-        backoff = found[0] if found else Backoff(_EVICTION_BACKOFF, self._clock, self._random)
-        self._waits[uid] = (backoff, self._clock.now() + backoff.next_wait())
-
-    def forget(self, uid: str) -> None:
-        self._waits.pop(uid, None)

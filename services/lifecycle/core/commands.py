@@ -86,7 +86,12 @@ def next_step(view: CommandView) -> CommandStep:
         return _delete(view, staying)
     if view.now - _since(staying, view.now) > retry_window(view.queued):
         return _give_up(staying, "its replacements were not initialized in time")
-    return CommandStep(step=Step(check_after=POLL), state=CommandState.WAITING)
+    awaited = tuple(
+        events.disruption_waiting_readiness(events.claim(claim.metadata))
+        for claim in view.replacements.values()
+        if not is_true(claim, ConditionType.INITIALIZED)
+    )
+    return CommandStep(step=Step(events=awaited, check_after=POLL), state=CommandState.WAITING)
 
 
 def command_of(claim: NodeClaim) -> ClaimCommand | None:

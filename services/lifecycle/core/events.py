@@ -168,6 +168,17 @@ def disruption_launching(subject: Subject, why: str) -> Event:
     )
 
 
+def disruption_waiting_readiness(subject: Subject) -> Event:
+    """Say that a disruption waits for a claim to become a node."""
+    return Event(
+        subject=subject,
+        type=EventType.NORMAL,
+        reason=Reason.DISRUPTION_WAITING_READINESS,
+        message="Waiting on readiness to continue disruption",
+        dedupe=(subject.uid,),
+    )
+
+
 def disruption_terminating(subject: Subject, why: str) -> Event:
     """Say that a disrupted node goes."""
     return Event(

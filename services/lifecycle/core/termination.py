@@ -104,8 +104,11 @@ def _drain(view: ClaimView, conditions: ConditionSet, policy: Policy) -> Step:
     since = conditions.since(_DRAINED) or view.now
     if view.now - since < policy.least_drain:
         return Step(check_after=policy.drain_poll)
+    drained = conditions.set_true(_DRAINED)
+    if not _attached(view):
+        drained = drained.set_true(_DETACHED)
     return Step(
-        writes=status_patches(view.claim, conditions.set_true(_DRAINED)),
+        writes=status_patches(view.claim, drained),
         counts=(Count(series=Series.NODES_DRAINED, labels=(_pool_of(view),)),),
     )
 

@@ -52,12 +52,22 @@ class LifecycleCluster:
         self.world = world
         self.server = new_server(world.clock)
         self.cloud = FakeCloud(self.server, world.clock.now)
-        self.client = LifecycleClient(world.network.seen_by("watcher").channel(ADDRESS))
+        self.connect(ADDRESS)
         self.transitions = 1
         self.mutations = 0
         self.dead = False
         """Whether the process has come to its end and is to be restarted."""
         self._kill_at = 0
+        self._apis: list[MemoryKubeApi] = []
+
+    def connect(self, address: str) -> None:
+        """Send plans and commands there from now on."""
+        self.client = LifecycleClient(self.world.network.seen_by("watcher").channel(address))
+
+    def cut(self, cut: bool = True) -> None:
+        """Take the API server away from every process, or bring it back."""
+        for api in self._apis:
+            api.cut(cut)
 
     def create(self, resource: str, document: dict[str, Any]) -> dict[str, Any]:
         return dict(self.server.direct.create(resource, document))
@@ -224,8 +234,12 @@ class LifecycleCluster:
     async def start(self, name: str = "lifecycle", address: str = ADDRESS) -> None:
         """Start lifecycle and wait until it takes plans."""
         await self.world.start(name, self._build, Settings(), address)
-        await self._until_admitting()
+        await self.until_admitting()
         await self.until(self._pools_judged, within=MINUTE)
+
+    async def start_second(self, address: str) -> None:
+        """Start another process beside the first."""
+        await self.world.start("second", self._build, Settings(), address)
 
     async def restart(self) -> None:
         """Kill lifecycle where it stands and start another process."""
@@ -266,7 +280,8 @@ class LifecycleCluster:
     def _build(self, settings: Settings, runtime: Runtime) -> App:
         self.dead = False
         life = _Life(self)
-        api = MortalKubeApi(MemoryKubeApi(self.server), life)
+        self._apis.append(MemoryKubeApi(self.server))
+        api = MortalKubeApi(self._apis[-1], life)
         return assemble_with(settings, runtime, api, {GROUP: MortalCloud(self.cloud, life)})
 
     def begin_mutation(self, life: "_Life") -> None:
@@ -279,7 +294,7 @@ class LifecycleCluster:
     def _pools_judged(self) -> bool:
         return all(self.condition(one, "Ready").get("status") for one in self.all(POOLS))
 
-    async def _until_admitting(self) -> None:
+    async def until_admitting(self) -> None:
         async with asyncio.timeout(MINUTE.total_seconds()):
             while True:
                 try:

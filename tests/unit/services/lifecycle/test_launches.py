@@ -37,7 +37,7 @@ def test_a_launch_that_failed_is_a_new_launch_next_time() -> None:
         failure = LaunchFailure(
             kind=LaunchFailureKind.CREATE_ERROR, reason="QuotaExceeded", message="ask for more"
         )
-        cluster.cloud.next_failures.extend([failure] * 5)
+        cluster.cloud.next_failures.extend([failure] * 3)
 
         await cluster.client.apply_plan(cluster.plan(cluster.add_pod("waiting")))
         await cluster.until(lambda: bool(cluster.condition(cluster.claim(), "Launched")))
@@ -45,7 +45,20 @@ def test_a_launch_that_failed_is_a_new_launch_next_time() -> None:
         await cluster.until(lambda: cluster.is_true("Initialized"))
 
         assert (launched["status"], launched["reason"]) == ("Unknown", "QuotaExceeded")
-        assert len({one.batch_id for one in cluster.cloud.launches}) == 6
+        assert len({one.batch_id for one in cluster.cloud.launches}) == 4
+
+    in_a_cluster(scenario)
+
+
+def test_a_cloud_that_refuses_is_asked_ever_less_often() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        failure = LaunchFailure(kind=LaunchFailureKind.OTHER, message="not now")
+        cluster.cloud.next_failures.extend([failure] * 1000)
+
+        await cluster.client.apply_plan(cluster.plan(cluster.add_pod("waiting")))
+        await cluster.until(lambda: not cluster.all(CLAIMS))
+
+        assert 8 <= len(cluster.cloud.launches) <= 30
 
     in_a_cluster(scenario)
 

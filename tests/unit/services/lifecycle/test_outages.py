@@ -1,0 +1,97 @@
+"""What holds while the API server or the cloud is away, and when another process takes over."""
+
+from datetime import timedelta
+
+from libs.domain.errors import Unavailable
+from tests.unit.services.lifecycle.cluster import (
+    CLAIMS,
+    CLASSES,
+    POOLS,
+    LifecycleCluster,
+    in_a_cluster,
+)
+
+MINUTE = timedelta(minutes=1)
+
+
+def test_a_cloud_that_is_away_for_some_minutes_loses_nothing() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        cluster.cloud.next_failures.extend([Unavailable("away")] * 5)
+
+        await cluster.client.apply_plan(cluster.plan(cluster.add_pod("waiting")))
+        await cluster.until(lambda: cluster.is_true("Initialized"))
+
+        assert len(cluster.cloud.instances) == 1
+        assert len({one.batch_id for one in cluster.cloud.launches}) == 1
+
+    in_a_cluster(scenario)
+
+
+def test_an_api_server_that_is_away_for_two_minutes_loses_nothing() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        await cluster.node_ready()
+        cluster.server.direct.delete(CLAIMS, cluster.claim()["metadata"]["name"])
+        await cluster.world.sleep(timedelta(milliseconds=50))
+
+        cluster.cut()
+        await cluster.world.sleep(2 * MINUTE)
+        cluster.cut(False)
+        await cluster.until(lambda: not cluster.all(CLAIMS))
+
+        assert cluster.cloud.instances == {}
+        assert cluster.all("nodes") == []
+
+    in_a_cluster(scenario)
+
+
+def test_of_two_processes_one_acts_and_the_other_takes_over() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        await cluster.start_second("lifecycle:2")
+        await cluster.node_ready()
+        launches = len(cluster.cloud.launches)
+
+        await cluster.kill()
+        cluster.connect("lifecycle:2")
+        await cluster.until_admitting()
+        plan = cluster.plan(cluster.add_pod("second"), plan_id="plan-2")
+        await cluster.client.apply_plan(plan)
+        await cluster.until(lambda: len(cluster.all(CLAIMS)) == 2 and cluster.is_true("Launched"))
+
+        assert launches == 1
+        assert len(cluster.cloud.launches) == 2
+
+    in_a_cluster(scenario)
+
+
+def test_a_class_stays_until_its_last_claim_is_gone() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        await cluster.node_ready()
+
+        cluster.server.direct.delete(CLASSES, "default")
+        await cluster.world.sleep(MINUTE)
+        reason = cluster.condition(cluster.get(POOLS, "default"), "NodeClassReady")["reason"]
+        held = len(cluster.all(CLASSES))
+        cluster.server.direct.delete(CLAIMS, cluster.claim()["metadata"]["name"])
+        await cluster.until(lambda: not cluster.all(CLASSES))
+
+        assert (held, reason) == (1, "NodeClassTerminating")
+
+    in_a_cluster(scenario)
+
+
+def test_one_broken_pool_stops_only_itself() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        template = {
+            "spec": {
+                "requirements": [],
+                "nodeClassRef": {"group": "nobody.example", "kind": "Thing", "name": "x"},
+            }
+        }
+        cluster.add_pool("broken", template=template)
+
+        await cluster.node_ready()
+
+        found = cluster.condition(cluster.get(POOLS, "broken"), "NodeClassReady")
+        assert (found["status"], found["reason"]) == ("False", "NodeClassNotFound")
+
+    in_a_cluster(scenario)
