@@ -4,12 +4,13 @@ Apart because scheduler, kubelets and controllers all begin with these few quest
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 Object = dict[str, Any]
 
 ENDED = ("Succeeded", "Failed")
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def key_of(obj: Mapping[str, Any]) -> str:
@@ -23,6 +24,11 @@ def split_key(key: str) -> tuple[str, str]:
     """Return namespace and name of a key; no namespace is empty."""
     namespace, _, name = key.rpartition("/")
     return namespace, name
+
+
+def labels_of(obj: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the object's labels, empty if there are none."""
+    return obj["metadata"].get("labels") or {}
 
 
 def controller_of(obj: Mapping[str, Any]) -> Object | None:
@@ -82,7 +88,7 @@ def with_condition(
     """
     old = next((entry for entry in conditions if entry["type"] == new["type"]), None)
     kept = old is not None and old["status"] == new["status"]
-    transition = old["lastTransitionTime"] if kept and old is not None else stamp(now)
+    transition = (old.get("lastTransitionTime") if kept and old is not None else None) or stamp(now)
     entry = {**(extra or {}), "lastTransitionTime": transition, **new}
     if old is None:
         return [*conditions, entry]
@@ -99,6 +105,6 @@ def micro_stamp(instant: datetime) -> str:
     return instant.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def read_stamp(text: str) -> datetime:
-    """Return the instant that a timestamp denotes."""
-    return datetime.fromisoformat(text)
+def read_stamp(text: str | None) -> datetime:
+    """Return the instant that a timestamp denotes; none was long ago."""
+    return datetime.fromisoformat(text) if text else LONG_AGO

@@ -19,7 +19,14 @@ from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.controllers.rollout import scaled
 from services.simulator.core.feed import Feed, by_controller
-from services.simulator.core.objects import Object, has_ended, is_deleting, key_of, split_key
+from services.simulator.core.objects import (
+    Object,
+    has_ended,
+    is_deleting,
+    key_of,
+    labels_of,
+    split_key,
+)
 from services.simulator.core.part import earliest
 
 DAEMON_SETS = "daemonsets.apps"
@@ -67,7 +74,7 @@ class Eligibility:
 
 
 def _only_evicting(node: Object) -> Object:
-    taints = [t for t in node["spec"].get("taints") or () if t["effect"] == "NoExecute"]
+    taints = [t for t in node["spec"].get("taints") or () if t.get("effect") == "NoExecute"]
     return {**node, "spec": {**node["spec"], "taints": taints, "unschedulable": False}}
 
 
@@ -108,7 +115,7 @@ def node_of(pod: Mapping[str, Any]) -> str:
     required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
     for term in required.get("nodeSelectorTerms") or ():
         for field in term.get("matchFields") or ():
-            return str(field["values"][0])
+            return str((field.get("values") or [""])[0])
     return ""
 
 
@@ -141,7 +148,7 @@ def new_pod(daemon_set: Object, node: str) -> Object:
     """Return the pod of a DaemonSet for a node."""
     template = daemon_set["spec"]["template"]
     pod = pods.pod_from(daemon_set, template)
-    pod["metadata"].setdefault("labels", {})[REVISION] = pods.hash_of(template)
+    pod["metadata"]["labels"] = {**labels_of(pod), REVISION: pods.hash_of(template)}
     field = {"key": "metadata.name", "operator": "In", "values": [node]}
     required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
     affinity = pod["spec"].setdefault("affinity", {})
@@ -170,7 +177,7 @@ def _renew(
         there = pods.active(present.get(node, ()))
         if not any(map(pods.is_ready, there)):
             room -= 1
-        old += [pod for pod in there if pod["metadata"]["labels"].get(REVISION) != wanted]
+        old += [pod for pod in there if labels_of(pod).get(REVISION) != wanted]
     # An old pod that is not ready takes nothing away.
     for pod in [pod for pod in old if not pods.is_ready(pod)]:
         pods.delete(api, pod)
@@ -202,9 +209,7 @@ def _report(
         "numberReady": len(instants),
         "numberAvailable": available or None,
         "numberUnavailable": len(desired) - available or None,
-        "updatedNumberScheduled": sum(
-            pod["metadata"]["labels"].get(REVISION) == wanted for pod in scheduled
-        )
+        "updatedNumberScheduled": sum(labels_of(pod).get(REVISION) == wanted for pod in scheduled)
         or None,
     }
     pods.write_status(api, DAEMON_SETS, daemon_set, status)

@@ -18,6 +18,7 @@ from services.simulator.core.feed import by_controller
 from services.simulator.core.objects import (
     Object,
     is_deleting,
+    labels_of,
     owner_reference,
     read_stamp,
     split_key,
@@ -71,7 +72,7 @@ def split(
 ) -> tuple[Object | None, list[Object]]:
     """Return the ReplicaSet of the present template, if any, and the others, the oldest first."""
     ordered = sorted(replica_sets, key=_revision)
-    template = deployment["spec"]["template"]
+    template = _without_hash(deployment["spec"]["template"])
     matching = [one for one in ordered if _without_hash(one["spec"]["template"]) == template]
     new = matching[-1] if matching else None
     return new, [one for one in ordered if one is not new]
@@ -79,7 +80,7 @@ def split(
 
 def _without_hash(template: Mapping[str, Any]) -> Object:
     metadata = template["metadata"]
-    labels = {key: value for key, value in metadata["labels"].items() if key != HASH_LABEL}
+    labels = {key: value for key, value in labels_of(template).items() if key != HASH_LABEL}
     return {**template, "metadata": {**metadata, "labels": labels}}
 
 
@@ -100,7 +101,7 @@ def _new_replica_set(deployment: Object, old: Sequence[Object]) -> Object:
     meta, spec = deployment["metadata"], deployment["spec"]
     digest = pods.hash_of(spec["template"])
     template = thaw(spec["template"])
-    template["metadata"]["labels"] = {**template["metadata"]["labels"], HASH_LABEL: digest}
+    template["metadata"]["labels"] = {**labels_of(template), HASH_LABEL: digest}
     selector = thaw(spec["selector"])
     selector["matchLabels"] = {**(selector.get("matchLabels") or {}), HASH_LABEL: digest}
     return {

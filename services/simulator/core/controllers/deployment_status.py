@@ -65,11 +65,13 @@ def _conditions(
 def _progress(deployment: Mapping[str, Any], name: str, status: Object, *, late: bool) -> Object:
     wanted = deployment["spec"]["replicas"]
     condition = condition_of(deployment, "Progressing") or {}
-    done = condition.get("reason") == "NewReplicaSetAvailable" and name in condition["message"]
+    done = condition.get("reason") == "NewReplicaSetAvailable" and name in condition.get(
+        "message", ""
+    )
     if all((status[count] or 0) == wanted for count in _COMPLETE):
         value, reason, words = "True", "NewReplicaSetAvailable", "has successfully progressed."
     elif done:  # scaling is no rollout
-        return {key: condition[key] for key in ("type", "status", "reason", "message")}
+        return {key: condition.get(key, "") for key in ("type", "status", "reason", "message")}
     elif late:
         value, reason, words = "False", "ProgressDeadlineExceeded", "has timed out progressing."
     else:
@@ -83,11 +85,11 @@ def _is_late(deployment: Mapping[str, Any], now: datetime) -> bool:
     if condition is None or condition["status"] == "False":
         return condition is not None
     deadline = timedelta(seconds=deployment["spec"]["progressDeadlineSeconds"])
-    return read_stamp(condition["lastUpdateTime"]) + deadline <= now
+    return read_stamp(condition.get("lastUpdateTime")) + deadline <= now
 
 
 def _set(conditions: list[Object], new: Object, now: datetime, *, touch: bool) -> list[Object]:
     old = next((entry for entry in conditions if entry["type"] == new["type"]), None)
     same = old is not None and all(old.get(key) == new[key] for key in new)
-    updated = old["lastUpdateTime"] if same and old is not None and not touch else stamp(now)
-    return with_condition(conditions, new, now, extra={"lastUpdateTime": updated})
+    updated = old.get("lastUpdateTime") if same and old is not None and not touch else None
+    return with_condition(conditions, new, now, extra={"lastUpdateTime": updated or stamp(now)})

@@ -97,7 +97,8 @@ def _count(api: DirectApi, job: Object, mine: Sequence[Object]) -> Object:
 
 
 def _index(pod: Mapping[str, Any]) -> int:
-    return int((pod["metadata"].get("annotations") or {}).get(INDEX, "0"))
+    text = (pod["metadata"].get("annotations") or {}).get(INDEX, "")
+    return int(text) if text.isdecimal() else 0
 
 
 def _is_tracked(pod: Mapping[str, Any]) -> bool:
@@ -234,7 +235,7 @@ def _expire(api: DirectApi, job: Object, now: datetime) -> datetime | None:
     end = next((c for c in ends if c is not None and c["status"] == "True"), None)
     if seconds is None or end is None or is_deleting(job):
         return None
-    expiry = read_stamp(end["lastTransitionTime"]) + timedelta(seconds=seconds)
+    expiry = read_stamp(end.get("lastTransitionTime")) + timedelta(seconds=seconds)
     if now < expiry:
         return expiry
     meta = job["metadata"]

@@ -3,18 +3,23 @@
 Source: Kubernetes documentation, "Jobs: Completion mode".
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 
+_RUN = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
+_MOST = 100_000
+
 
 def expanded(text: str) -> set[int]:
-    """Return the indexes that a text such as `0-2,5` denotes."""
+    """Return the indexes that a text such as `0-2,5` denotes; what is malformed denotes none."""
     found: set[int] = set()
-    for part in filter(None, text.split(",")):
-        first, _, last = part.partition("-")
-        found.update(range(int(first), int(last or first) + 1))
+    for part in text.split(","):
+        if match := _RUN.fullmatch(part):
+            first, last = int(match[1]), int(match[2] or match[1])
+            found.update(range(first, min(last, first + _MOST) + 1))
     return found
 
 

@@ -44,10 +44,14 @@ def taints_of(node: Mapping[str, Any]) -> list[Object]:
     ours = {NOT_READY, UNREACHABLE, UNSCHEDULABLE}
     present = [dict(taint) for taint in node["spec"].get("taints") or ()]
     wanted = list(_of_state(node))
-    kept = [t for t in present if t["key"] not in ours or (t["key"], t["effect"]) in wanted]
-    known = {(taint["key"], taint["effect"]) for taint in kept}
+    kept = [t for t in present if t.get("key") not in ours or _identity(t) in wanted]
+    known = set(map(_identity, kept))
     added = [{"key": k, "effect": e} for k, e in wanted if (k, e) not in known]
     return kept + added
+
+
+def _identity(taint: Mapping[str, Any]) -> tuple[str, str]:
+    return taint.get("key", ""), taint.get("effect", "")
 
 
 def _of_state(node: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

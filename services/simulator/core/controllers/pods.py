@@ -69,7 +69,7 @@ def available_at(pod: Mapping[str, Any], min_ready_seconds: int) -> datetime | N
     condition = condition_of(pod, "Ready")
     if condition is None or condition["status"] != "True":
         return None
-    return read_stamp(condition["lastTransitionTime"]) + timedelta(seconds=min_ready_seconds)
+    return read_stamp(condition.get("lastTransitionTime")) + timedelta(seconds=min_ready_seconds)
 
 
 def deletion_order(pod: Mapping[str, Any], on_same_node: int) -> tuple[Any, ...]:
@@ -82,7 +82,7 @@ def deletion_order(pod: Mapping[str, Any], on_same_node: int) -> tuple[Any, ...]
     phases = {"Pending": 0, "Unknown": 1, "Running": 2}
     created = read_stamp(pod["metadata"]["creationTimestamp"])
     ready = condition_of(pod, "Ready")
-    since = read_stamp(ready["lastTransitionTime"]) if ready is not None else created
+    since = created if ready is None else read_stamp(ready.get("lastTransitionTime"))
     return (
         bool(pod["spec"].get("nodeName")),
         phases.get(pod["status"].get("phase", ""), 0),

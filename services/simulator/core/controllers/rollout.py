@@ -6,9 +6,14 @@ maxUnavailable` by our doing.
 Source: Kubernetes documentation, "Deployments: Rolling Update".
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from libs.domain.errors import InvalidRequest
+
+_SHARE = re.compile(r"(\d{1,9})%")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +46,17 @@ def bounds_of(spec: Mapping[str, Any]) -> Bounds:
 
 
 def scaled(value: int | str, total: int, *, up: bool) -> int:
-    """Return a number, or a share of `total` such as `25%`, rounded up or down."""
+    """Return a number, or a share of `total` such as `25%`, rounded up or down.
+
+    Raises:
+        InvalidRequest: it is neither.
+    """
     if isinstance(value, int):
         return value
-    share = int(value.removesuffix("%")) * total
+    match = _SHARE.fullmatch(value)
+    if match is None:
+        raise InvalidRequest(f'"{value}" is neither a number nor a share such as 25%')
+    share = int(match[1]) * total
     return -(-share // 100) if up else share // 100
 
 

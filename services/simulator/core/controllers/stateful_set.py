@@ -5,6 +5,7 @@ Old templates are not kept: a pod that is made anew below the partition gets the
 Source: Kubernetes documentation, "StatefulSets".
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -14,7 +15,7 @@ from services.simulator.core.api.frozen import thaw
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.feed import by_controller
-from services.simulator.core.objects import Object, has_ended, is_deleting, split_key
+from services.simulator.core.objects import Object, has_ended, is_deleting, labels_of, split_key
 from services.simulator.core.part import earliest
 
 STATEFUL_SETS = "statefulsets.apps"
@@ -33,15 +34,18 @@ def stateful_set_controller(api: DirectApi) -> Controller:
             return None
         uid = stateful_set["metadata"]["uid"]
         if not is_deleting(stateful_set):
-            _move(api, stateful_set, _by_ordinal(owned.of(uid)), now)
+            _move(api, stateful_set, _by_ordinal(stateful_set, owned.of(uid)), now)
         return _report(api, stateful_set, owned.of(uid), now)
 
     sources = {STATEFUL_SETS: itself, "pods": its_controller("StatefulSet")}
     return Controller("statefulset", api, sources, reconcile)
 
 
-def _by_ordinal(present: Sequence[Object]) -> dict[int, Object]:
-    return {int(pod["metadata"]["name"].rpartition("-")[2]): pod for pod in present}
+def _by_ordinal(stateful_set: Object, owned: Sequence[Object]) -> dict[int, Object]:
+    """Return the pods with their numbers; one that is named otherwise is not counted."""
+    pattern = re.compile(re.escape(stateful_set["metadata"]["name"]) + r"-(0|[1-9]\d{0,8})")
+    found = [(pattern.fullmatch(pod["metadata"]["name"]), pod) for pod in owned]
+    return {int(match[1]): pod for match, pod in found if match is not None}
 
 
 def _ordinals(spec: Mapping[str, Any]) -> range:
@@ -90,7 +94,7 @@ def _renew(
         pod = present.get(ordinal)
         if ordinal < partition or pod is None or is_deleting(pod):
             return
-        if pod["metadata"]["labels"].get(REVISION) != wanted:
+        if labels_of(pod).get(REVISION) != wanted:
             pods.delete(api, pod)
             return
         if not _is_available(pod, spec, now):
@@ -108,21 +112,23 @@ def _create(api: DirectApi, stateful_set: Object, ordinal: int) -> None:
     pod = pods.pod_from(stateful_set, spec["template"])
     del pod["metadata"]["generateName"]
     pod["metadata"]["name"] = name
-    pod["metadata"]["labels"] |= {
+    pod["metadata"]["labels"] = {
+        **labels_of(pod),
         "statefulset.kubernetes.io/pod-name": name,
         "apps.kubernetes.io/pod-index": str(ordinal),
         REVISION: revision_of(stateful_set),
     }
     pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName", "")}
     templates = spec.get("volumeClaimTemplates") or ()
-    claimed = {template["metadata"]["name"] for template in templates}
+    claimed = {template["metadata"].get("name", "") for template in templates}
     volumes = [v for v in pod["spec"].get("volumes") or () if v["name"] not in claimed]
     for template in templates:
         claim = _claim(stateful_set, template, name)
         if api.find(CLAIMS, claim["metadata"]["name"], meta["namespace"]) is None:
             api.create(CLAIMS, claim)
         source = {"claimName": claim["metadata"]["name"]}
-        volumes.append({"name": template["metadata"]["name"], "persistentVolumeClaim": source})
+        name_of_volume = template["metadata"].get("name", "")
+        volumes.append({"name": name_of_volume, "persistentVolumeClaim": source})
     if volumes:
         pod["spec"]["volumes"] = volumes
     api.create("pods", pod)
@@ -135,7 +141,7 @@ def _claim(stateful_set: Object, template: Mapping[str, Any], pod_name: str) -> 
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {
-            "name": f"{meta['name']}-{pod_name}",
+            "name": f"{meta.get('name', '')}-{pod_name}",
             "namespace": stateful_set["metadata"]["namespace"],
             "labels": {**(meta.get("labels") or {}), **labels},
             "annotations": dict(meta.get("annotations") or {}),
@@ -149,13 +155,13 @@ def _report(
 ) -> datetime | None:
     spec, wanted = stateful_set["spec"], revision_of(stateful_set)
     present = pods.active(everyone)
-    new = [pod for pod in present if pod["metadata"]["labels"].get(REVISION) == wanted]
+    new = [pod for pod in present if labels_of(pod).get(REVISION) == wanted]
     waits = [pods.available_at(pod, spec.get("minReadySeconds", 0)) for pod in present]
     instants = [instant for instant in waits if instant is not None]
     current = stateful_set["status"].get("currentRevision") or wanted
     if len(new) == len(present) == spec["replicas"] == len(instants):
         current = wanted
-    of_current = sum(pod["metadata"]["labels"].get(REVISION) == current for pod in present)
+    of_current = sum(labels_of(pod).get(REVISION) == current for pod in present)
     status = {
         "observedGeneration": stateful_set["metadata"]["generation"],
         "replicas": len(present),

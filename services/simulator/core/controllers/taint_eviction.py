@@ -48,11 +48,11 @@ def _its_node(pod: Object) -> Iterable[str]:
 
 
 def _evicting(node: Object) -> list[Taint]:
-    return [t for t in node["spec"].get("taints") or () if t["effect"] == "NoExecute"]
+    return [t for t in node["spec"].get("taints") or () if t.get("effect") == "NoExecute"]
 
 
 def _key(taint: Taint) -> tuple[str, str]:
-    return taint["key"], taint.get("value") or ""
+    return taint.get("key", ""), taint.get("value") or ""
 
 
 def _end(
@@ -78,9 +78,9 @@ def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
         return False
     key = toleration.get("key") or ""
     if toleration.get("operator") == "Exists":
-        return key in ("", taint["key"])
+        return key in ("", taint.get("key"))
     return bool(
-        key == taint["key"] and (toleration.get("value") or "") == (taint.get("value") or "")
+        key == taint.get("key") and (toleration.get("value") or "") == (taint.get("value") or "")
     )
 
 

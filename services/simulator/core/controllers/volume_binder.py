@@ -61,7 +61,9 @@ def volume_binder(api: DirectApi) -> Controller:
 
 def _its_claim(volume: Object) -> Iterable[str]:
     reference = volume["spec"].get("claimRef")
-    return (f"{reference['namespace']}/{reference['name']}",) if reference else ()
+    if not reference or not reference.get("namespace") or not reference.get("name"):
+        return ()
+    return (f"{reference['namespace']}/{reference['name']}",)
 
 
 def _annotations(obj: Mapping[str, Any]) -> Mapping[str, str]:
@@ -205,7 +207,11 @@ def _keep_bound(api: DirectApi, claim: Object) -> None:
         _set_phase(api, CLAIMS, claim, {"phase": "Lost"})
         return
     spec = volume["spec"]
-    bound = {"phase": "Bound", "accessModes": spec.get("accessModes"), "capacity": spec["capacity"]}
+    bound = {
+        "phase": "Bound",
+        "accessModes": spec.get("accessModes"),
+        "capacity": spec.get("capacity"),
+    }
     _set_phase(api, CLAIMS, claim, bound)
 
 
@@ -236,5 +242,5 @@ def _keep_volume(api: DirectApi, name: str) -> None:
 
 
 def _is_there(api: DirectApi, reference: Mapping[str, str]) -> bool:
-    claim = api.find(CLAIMS, reference["name"], reference["namespace"])
+    claim = api.find(CLAIMS, reference.get("name", ""), reference.get("namespace", ""))
     return claim is not None and claim["metadata"]["uid"] == reference["uid"]

@@ -106,6 +106,8 @@ class Kubelets:
             self._up.pop(name, None)
             self._boots.drop(name)
             self._beats.drop(name)
+            for key in self._pods_on.get(name, ()):
+                self._forget(key)
         elif change.old is None or not node_report.is_simulated(change.old):
             self._boots.put(name, now if is_true(node, "Ready") else now + self._policy.boot)
 
