@@ -23,6 +23,7 @@ ORPHAN = "orphan"
 FOREGROUND = "foregroundDeletion"
 _ORPHANS_BY_DEFAULT = ("jobs.batch", "replicationcontrollers")
 _LONGEST_SECONDS = 2**31
+_IMMORTAL = ("default", "kube-system", "kube-public")
 _JOB_WARNING = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or "
@@ -160,6 +161,9 @@ def _delete_namespace(
     store: Store, resource: Resource, old: Version, options: DeleteOptions
 ) -> Deleted:
     """Mark a namespace; its controller empties it and takes the finalizer away."""
+    name = old.object["metadata"]["name"]
+    if name in _IMMORTAL:
+        raise errors.forbidden(resource, name, "this namespace may not be deleted")
     if "deletionTimestamp" in old.object["metadata"]:
         if finished(old.object):
             return _remove(store, resource, old, options)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from services.simulator.core.api.deletion import DeleteOptions
-from services.simulator.core.api.errors import FieldError, bad_request, invalid, shown
+from services.simulator.core.api.errors import FieldError, bad_request, invalid, shown, wrong
 from services.simulator.core.api.messages import Request
 from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.reading import ListOptions
@@ -88,7 +88,10 @@ def delete_options(request: Request) -> DeleteOptions:
     if propagation and propagation not in ("Orphan", "Background", "Foreground"):
         choices = ("Background", "Foreground", "Orphan", "nil")
         raise _invalid("DeleteOptions", _unsupported("propagationPolicy", propagation, choices))
-    if orphan is not None and not propagation:
+    if orphan is not None and propagation:
+        both = "orphanDependents and deletionPropagation cannot be both set"
+        raise _invalid("DeleteOptions", wrong("propagationPolicy", propagation, both))
+    if orphan is not None:
         propagation = "Orphan" if orphan in (True, "true", "1") else "Background"
     return DeleteOptions(
         grace_seconds=body["gracePeriodSeconds"]

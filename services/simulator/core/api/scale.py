@@ -11,6 +11,7 @@ from services.simulator.core.api.patching import merge, operations
 from services.simulator.core.api.patching.engine import REJECTED, PatchType
 from services.simulator.core.api.placement import check_identity, uid_mismatch
 from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.selectors import selector_text
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
@@ -20,7 +21,6 @@ _NO_SCALE = (
     "no kind is registered for the type v1.Scale in scheme "
     '"pkg/apiserver/customresource_handler.go:781"'
 )
-_SHORT = {"In": "in", "NotIn": "notin"}
 
 
 def read(store: Store, resource: Resource, name: str, namespace: str) -> Object:
@@ -130,18 +130,4 @@ def _read_path(obj: Object, path: str) -> Any:
 def _selector_text(resource: Resource, obj: Object, path: str) -> str:
     if resource.custom:
         return str(_read_path(obj, path) or "") if path else ""
-    selector = obj["spec"].get("selector") or {}
-    if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return ",".join(
-            f"{key}={value}" for key, value in sorted(selector.items()) if isinstance(value, str)
-        )
-    terms = [(key, f"{key}={value}") for key, value in selector.get("matchLabels", {}).items()]
-    terms += [(entry["key"], _term(entry)) for entry in selector.get("matchExpressions", ())]
-    return ",".join(text for _key, text in sorted(terms))
-
-
-def _term(entry: Object) -> str:
-    key, operator = entry["key"], entry["operator"]
-    if operator in _SHORT:
-        return f"{key} {_SHORT[operator]} ({','.join(sorted(entry.get('values', ())))})"
-    return key if operator == "Exists" else f"!{key}"
+    return selector_text(obj["spec"].get("selector") or {})

@@ -163,6 +163,23 @@ def selects_labels(selector: Mapping[str, Any] | None) -> LabelMatch:
     return lambda labels: all(requirement.matches(labels) for requirement in requirements)
 
 
+def selector_text(selector: Mapping[str, Any]) -> str:
+    """Return a `LabelSelector`, or a plain map of labels, as a `labelSelector` parameter."""
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        plain = {key: value for key, value in selector.items() if isinstance(value, str)}
+        return ",".join(f"{key}={value}" for key, value in sorted(plain.items()))
+    terms = [(key, f"{key}={value}") for key, value in selector.get("matchLabels", {}).items()]
+    terms += [(entry["key"], _term(entry)) for entry in selector.get("matchExpressions") or ()]
+    return ",".join(text for _key, text in sorted(terms))
+
+
+def _term(entry: Mapping[str, Any]) -> str:
+    key, operator = entry["key"], entry["operator"]
+    if operator in ("In", "NotIn"):
+        return f"{key} {operator.lower()} ({','.join(sorted(entry.get('values') or ()))})"
+    return str(key) if operator == "Exists" else f"!{key}"
+
+
 @dataclass(frozen=True, slots=True)
 class FieldTerm:
     """One term of a field selector."""

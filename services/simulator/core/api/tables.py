@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from services.simulator.core.api import columns
+from services.simulator.core.api import columns, columntable
 from services.simulator.core.api.errors import bad_request
 from services.simulator.core.api.messages import Request, to_json
 from services.simulator.core.api.negotiation import Accepted
@@ -67,8 +67,8 @@ def _table(
 def columns_of(resource: Resource) -> tuple[columns.Column, ...]:
     """Return the columns of a resource: its own if it is custom, else those of the table."""
     if resource.columns:
-        return (columns.NAME, *resource.columns)
-    return columns.COLUMNS.get(resource.qualified, columns.PLAIN)
+        return (columntable.NAME, *resource.columns)
+    return columntable.COLUMNS.get(resource.qualified, columntable.PLAIN)
 
 
 def _included(obj: Object, include: str, version: str) -> Object | None:

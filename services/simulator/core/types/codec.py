@@ -284,7 +284,7 @@ def _decode_bytes(value: Any, _decoding: Decoding) -> str:
     text = _decode_string(value, _decoding)
     try:
         return base64.b64encode(base64.b64decode(text, validate=True)).decode()
-    except binascii.Error:
+    except (binascii.Error, ValueError):
         raise Mismatch("illegal base64 data at input byte 0") from None
 
 

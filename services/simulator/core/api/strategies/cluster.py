@@ -11,9 +11,11 @@ from services.simulator.core.api.errors import (
     required,
     wrong,
 )
+from services.simulator.core.api.metadata import IMMUTABLE
 from services.simulator.core.api.strategies import claims, nodevalidation, podspec
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
+_SET = "field is immutable when `immutable` is set"
 HIGHEST_PRIORITY = 1_000_000_000
 NAME_LABEL = "kubernetes.io/metadata.name"
 
@@ -162,6 +164,61 @@ def validate_priority_class(obj: Object) -> list[FieldError]:
     return [not_allowed("value", why)]
 
 
+def fixed_priority(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse a changed value or preemption policy."""
+    found = []
+    if new.get("value", 0) != old.get("value", 0):
+        found.append(not_allowed("value", "may not be changed in an update."))
+    if new.get("preemptionPolicy") != old.get("preemptionPolicy"):
+        found.append(wrong("preemptionPolicy", new.get("preemptionPolicy"), IMMUTABLE))
+    return found
+
+
+def fixed_storage(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse changes of what a class says about volumes that exist."""
+    found = [
+        not_allowed(name, f"updates to {name} are forbidden.")
+        for name in ("parameters", "provisioner", "reclaimPolicy")
+        if new.get(name) != old.get(name)
+    ]
+    if new.get("volumeBindingMode") != old.get("volumeBindingMode"):
+        found.append(wrong("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE))
+    return found
+
+
+def fixed_data(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse changes of a ConfigMap or Secret that calls itself immutable."""
+    if not old.get("immutable"):
+        return []
+    found = []
+    if not new.get("immutable"):
+        found.append(not_allowed("immutable", _SET))
+    found += [
+        not_allowed(name, _SET) for name in ("data", "binaryData") if new.get(name) != old.get(name)
+    ]
+    return found
+
+
+def fixed_type(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse a changed type of a Secret, and whatever its immutability forbids."""
+    found = fixed_data(new, old)
+    if new.get("type") != old.get("type"):
+        found.append(wrong("type", new.get("type"), IMMUTABLE))
+    return found
+
+
+def validate_lease(lease: Object) -> list[FieldError]:
+    """Check the numbers of a Lease."""
+    spec, found = lease["spec"], []
+    if spec.get("leaseDurationSeconds", 1) <= 0:
+        why = "must be greater than 0"
+        found.append(wrong("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], why))
+    if spec.get("leaseTransitions", 0) < 0:
+        why = "must be greater than or equal to 0"
+        found.append(wrong("spec.leaseTransitions", spec["leaseTransitions"], why))
+    return found
+
+
 def start_at_one(obj: Object, _now: str) -> None:
     """Start counting generations."""
     obj["metadata"]["generation"] = 1
@@ -224,13 +281,18 @@ NODE = Strategy(
     validate_update=nodevalidation.validate_update,
     validate_status=nodevalidation.validate_status,
 )
-CONFIG_MAP = Strategy(validate=validate_data)
-SECRET = Strategy(default=default_secret, validate=validate_data)
+CONFIG_MAP = Strategy(validate=validate_data, validate_update=fixed_data)
+LEASE = Strategy(validate=validate_lease)
+SECRET = Strategy(default=default_secret, validate=validate_data, validate_update=fixed_type)
 SERVICE = Strategy(
     default=default_service, prepare_create=assign_address, check_name=names.label_1035
 )
 LIMIT_RANGE = Strategy(default=default_limit_range)
-STORAGE_CLASS = Strategy(default=default_storage_class, validate=validate_storage_class)
+STORAGE_CLASS = Strategy(
+    default=default_storage_class,
+    validate=validate_storage_class,
+    validate_update=fixed_storage,
+)
 CLAIM = Strategy(
     default=default_claim,
     prepare_create=start_pending,
@@ -243,6 +305,7 @@ PRIORITY_CLASS = Strategy(
     prepare_create=start_at_one,
     prepare_update=count_changes,
     validate=validate_priority_class,
+    validate_update=fixed_priority,
 )
 COUNTED = Strategy(prepare_create=start_at_one, prepare_update=count_changes)
 ROLE = Strategy(check_name=names.path_segment)

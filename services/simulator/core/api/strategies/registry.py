@@ -17,6 +17,7 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "namespaces": cluster.NAMESPACE,
         "configmaps": cluster.CONFIG_MAP,
         "secrets": cluster.SECRET,
+        "leases.coordination.k8s.io": cluster.LEASE,
         "services": cluster.SERVICE,
         "limitranges": cluster.LIMIT_RANGE,
         "persistentvolumeclaims": cluster.CLAIM,
