@@ -41,6 +41,7 @@ from services.simulator.core.api.writing import (
 
 Object = dict[str, Any]
 
+_NAME_TRIES = 8
 FIRST_NAMESPACES = ("kube-system", "kube-public", "default", "kube-node-lease")
 
 FIRST_PRIORITIES = (
@@ -177,7 +178,7 @@ class Store:
         if "resourceVersion" in meta:
             raise errors.internal("resourceVersion should not be set on objects to be created")
         admission.admit(self.plugins, self, kind, new)
-        self._stamp(meta)
+        self._stamp(kind, meta)
         strategy = strategy_of(kind)
         if kind.has_status and not strategy.keeps_status:
             _reset_status(new, kind)
@@ -403,13 +404,23 @@ class Store:
         strategy_of(resource).default(decoded.object)
         return decoded
 
-    def _stamp(self, meta: Object) -> None:
+    def _stamp(self, resource: Resource, meta: Object) -> None:
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
             meta.pop(name, None)
         meta["uid"] = self.sources.uids()
         meta["creationTimestamp"] = self.timestamp()
         if not meta.get("name") and meta.get("generateName"):
-            meta["name"] = meta["generateName"][:58] + self.sources.suffixes()
+            meta["name"] = self._generate_name(resource, meta)
+
+    def _generate_name(self, resource: Resource, meta: Object) -> str:
+        """Return a name with the wanted prefix, a free one if a few tries find one."""
+        name = ""
+        for _try in range(_NAME_TRIES):
+            name = meta["generateName"][:58] + self.sources.suffixes()
+            key = key_of(resource, name, meta.get("namespace", ""))
+            if self.storage.read(resource.bucket, key) is None:
+                break
+        return name
 
     def _require_namespace(self, resource: Resource, meta: Object) -> None:
         if not resource.namespaced:

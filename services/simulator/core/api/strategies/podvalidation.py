@@ -38,11 +38,13 @@ def validate_pod(pod: Mapping[str, Any]) -> list[FieldError]:
     return list(validate_pod_spec(pod["spec"], "spec"))
 
 
-def validate_pod_spec(spec: Mapping[str, Any], at: str) -> Iterator[FieldError]:
-    """Yield what is wrong with a pod spec."""
+def validate_pod_spec(
+    spec: Mapping[str, Any], at: str, claims: frozenset[str] = frozenset()
+) -> Iterator[FieldError]:
+    """Yield what is wrong with a pod spec; `claims` are volumes that a controller will add."""
     volumes = spec.get("volumes") or ()
     yield from _validate_volumes(volumes, f"{at}.volumes")
-    known = frozenset(volume.get("name", "") for volume in volumes)
+    known = claims.union(volume.get("name", "") for volume in volumes)
     containers, initial = spec.get("containers") or (), spec.get("initContainers") or ()
     if not containers:
         yield required(f"{at}.containers")

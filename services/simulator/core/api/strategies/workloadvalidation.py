@@ -139,7 +139,8 @@ def validate_template(spec: Object, policies: tuple[str, ...]) -> Iterator[Field
         yield wrong(
             "spec.template.metadata.labels", labels, "`selector` does not match template `labels`"
         )
-    yield from validate_pod_spec(template["spec"], "spec.template.spec")
+    claims = (one["metadata"].get("name", "") for one in spec.get("volumeClaimTemplates") or ())
+    yield from validate_pod_spec(template["spec"], "spec.template.spec", frozenset(claims))
     policy = template["spec"]["restartPolicy"]
     if policy not in policies:
         yield not_supported("spec.template.spec.restartPolicy", policy, policies)

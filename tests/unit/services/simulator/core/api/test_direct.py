@@ -4,7 +4,8 @@ from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.patching.engine import PatchType
-from tests.unit.services.simulator.cluster import Cluster, a_config_map, a_pod
+from services.simulator.core.api.server import ApiServer
+from tests.unit.services.simulator.cluster import START, Cluster, a_config_map, a_pod
 
 
 def test_what_is_stored_cannot_be_changed_through_what_went_in_or_came_out() -> None:
@@ -137,3 +138,13 @@ def test_an_eviction_obeys_the_budget(allowed: int, code: int, left: int) -> Non
     assert budget["status"]["disruptionsAllowed"] == left
     terminating = "deletionTimestamp" in api.get("pods", "p", "default")["metadata"]
     assert terminating is (code == 0)
+
+
+def test_a_generated_name_that_is_taken_is_tried_again() -> None:
+    suffixes = iter(["aaaaa", "aaaaa", "bbbbb"])
+    numbers = iter(range(99))
+    api = ApiServer(lambda: START, lambda: f"uid-{next(numbers)}", lambda: next(suffixes)).direct
+    wanted = {"metadata": {"generateName": "x-", "namespace": "default"}}
+    names = [api.create("configmaps", wanted)["metadata"]["name"] for _ in range(2)]
+
+    assert names == ["x-aaaaa", "x-bbbbb"]
