@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from libs.runtime.clock import Clock
-from libs.runtime.metrics import CALL_BUCKETS, start_at_zero
+from libs.runtime.metrics import CALL_BUCKETS
 
 
 class Metrics:
@@ -14,30 +14,28 @@ class Metrics:
 
     def __init__(self, registry: CollectorRegistry, clock: Clock, parts: Iterable[str]) -> None:
         self._clock = clock
-        self._steps = Histogram(
+        steps = Histogram(
             "joiner_simulator_step_duration_seconds",
             "Duration of one step of a part of the simulated cluster. Labeled by part.",
             ("part",),
             buckets=CALL_BUCKETS,
             registry=registry,
         )
-        self._refusals = Counter(
+        refusals = Counter(
             "joiner_simulator_refusals_total",
             "Work of a part that was refused and is tried again. Labeled by part.",
             ("part",),
             registry=registry,
         )
-        names = list(parts)
-        start_at_zero(self._steps, names)
-        start_at_zero(self._refusals, names)
+        self._of_part = {part: (steps.labels(part), refusals.labels(part)) for part in parts}
 
     @contextmanager
     def measured(self, part: str) -> Iterator[None]:
         """Time the step that is the body."""
         started = self._clock.monotonic()
         yield
-        self._steps.labels(part).observe(self._clock.monotonic() - started)
+        self._of_part[part][0].observe(self._clock.monotonic() - started)
 
     def refused(self, part: str) -> None:
         """Count one refusal."""
-        self._refusals.labels(part).inc()
+        self._of_part[part][1].inc()

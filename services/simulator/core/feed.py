@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.api.watching import WatchEvent
+from services.simulator.core.api.watching import Watch, WatchEvent
 from services.simulator.core.objects import Object, controller_of, key_of
 
 
@@ -35,15 +35,29 @@ class Feed:
         self.objects: dict[str, Object] = {}
         self._api = api
         self._resource = resource
-        self._watch = api.watch(resource)
+        self._has_news = True
+        self._watch = self._open()
 
     def changes(self) -> list[Change]:
         """Return what happened since the last call; at first, everything that is there."""
+        if not self._has_news:
+            return []
+        self._has_news = False
         events = self._watch.poll()
         if events and events[-1].type == "ERROR":
-            self._watch = self._api.watch(self._resource)
+            self._watch = self._open()
+            self._has_news = False
             return self._differences(self._watch.poll())
         return [self._apply(event) for event in events]
+
+    def _open(self) -> Watch:
+        watch = self._api.watch(self._resource)
+        watch.wake = self._hear
+        self._has_news = True
+        return watch
+
+    def _hear(self) -> None:
+        self._has_news = True
 
     def _apply(self, event: WatchEvent) -> Change:
         key = key_of(event.object)

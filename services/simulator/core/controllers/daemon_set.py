@@ -92,7 +92,7 @@ def daemon_set_controller(api: DirectApi) -> Controller:
         uid = daemon_set["metadata"]["uid"]
         allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes.objects}
         if not is_deleting(daemon_set):
-            _place(api, daemon_set, allowed, _by_node(owned.of(uid)))
+            _place(api, daemon_set, allowed, _by_node(owned.of(uid)), now)
             _renew(api, daemon_set, allowed, _by_node(owned.of(uid)))
         return _report(api, daemon_set, allowed, _by_node(owned.of(uid)), now)
 
@@ -131,6 +131,7 @@ def _place(
     daemon_set: Object,
     allowed: Mapping[str, Allowed],
     present: Mapping[str, list[Object]],
+    now: datetime,
 ) -> None:
     nowhere = Allowed(start=False, stay=False)
     for node, there in present.items():
@@ -141,7 +142,7 @@ def _place(
                 pods.delete(api, pod)
     for node, may in allowed.items():
         if may.start and not present.get(node):
-            api.create("pods", new_pod(daemon_set, node))
+            pods.create(api, daemon_set, new_pod(daemon_set, node), now)
 
 
 def new_pod(daemon_set: Object, node: str) -> Object:

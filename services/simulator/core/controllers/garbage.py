@@ -13,9 +13,13 @@ class Garbage:
     name = "garbage"
 
     def __init__(self, store: Store) -> None:
+        self._storage = store.storage
         self._collector = GarbageCollector(store)
+        self._seen = 0
 
     def step(self, _now: datetime) -> Outcome:
         """Delete what nobody holds any more."""
-        self._collector.collect_garbage()
+        if self._storage.revision != self._seen:
+            self._seen = self._storage.revision
+            self._collector.collect_garbage()
         return Outcome()

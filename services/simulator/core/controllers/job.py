@@ -61,7 +61,7 @@ def job_controller(api: DirectApi) -> Controller:
         job = _count(api, job, mine)
         if not is_deleting(job) and not _is_finished(job):
             job = _judge(api, job, now)
-            _scale(api, job, pods.active(owned.of(key)))
+            _scale(api, job, pods.active(owned.of(key)), now)
         return _report(api, job, pods.active(owned.of(key)), now)
 
     return Controller("job", api, {JOBS: itself, "pods": _its_job}, reconcile)
@@ -164,7 +164,7 @@ def _deadline(job: Mapping[str, Any]) -> datetime | None:
     return read_stamp(start) + timedelta(seconds=seconds)
 
 
-def _scale(api: DirectApi, job: Object, running: Sequence[Object]) -> None:
+def _scale(api: DirectApi, job: Object, running: Sequence[Object], now: datetime) -> None:
     spec, succeeded = job["spec"], job["status"].get("succeeded", 0)
     wanted = spec["parallelism"]
     if _is_finished(job) or spec.get("suspend"):
@@ -177,7 +177,7 @@ def _scale(api: DirectApi, job: Object, running: Sequence[Object]) -> None:
         pods.delete(api, pod)
     indexes = free_indexes(job, [_index(pod) for pod in running])
     for _ in range(wanted - len(running)):
-        api.create("pods", new_pod(job, next(indexes, None)))
+        pods.create(api, job, new_pod(job, next(indexes, None)), now)
 
 
 def new_pod(job: Object, index: int | None) -> Object:

@@ -10,9 +10,12 @@ from typing import Any
 
 import msgspec
 
+from services.simulator.core import events
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.events import Note
 from services.simulator.core.objects import (
     Object,
     condition_of,
@@ -41,6 +44,18 @@ def pod_from(owner: Mapping[str, Any], template: Mapping[str, Any]) -> Object:
         if meta.get(member):
             metadata[member] = thaw(meta[member])
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": thaw(template["spec"])}
+
+
+def create(api: DirectApi, owner: Object, pod: Object, now: datetime) -> None:
+    """Create a pod; a refusal leaves an event on the owner and is raised."""
+    try:
+        api.create("pods", pod)
+    except ApiError as error:
+        component = f"{owner['kind'].lower()}-controller"
+        message = f"Error creating: {error}"
+        note = Note(reason="FailedCreate", message=message, component=component, is_warning=True)
+        events.record(api, owner, note, now)
+        raise
 
 
 def hash_of(value: object) -> str:

@@ -26,18 +26,19 @@ def replica_set_controller(api: DirectApi) -> Controller:
         if replica_set is None:
             return None
         if not is_deleting(replica_set):
-            _scale(api, replica_set, owned)
+            _scale(api, replica_set, owned, now)
         return _report(api, replica_set, owned, now)
 
     sources = {REPLICA_SETS: itself, "pods": its_controller("ReplicaSet")}
     return Controller("replicaset", api, sources, reconcile)
 
 
-def _scale(api: DirectApi, replica_set: Object, owned: Index) -> None:
+def _scale(api: DirectApi, replica_set: Object, owned: Index, now: datetime) -> None:
     present = pods.active(owned.of(replica_set["metadata"]["uid"]))
     missing = replica_set["spec"]["replicas"] - len(present)
     for _ in range(missing):
-        api.create("pods", pods.pod_from(replica_set, replica_set["spec"]["template"]))
+        pod = pods.pod_from(replica_set, replica_set["spec"]["template"])
+        pods.create(api, replica_set, pod, now)
     if missing < 0:
         on_node = Counter(pod["spec"].get("nodeName") for pod in present)
         present.sort(key=lambda pod: pods.deletion_order(pod, on_node[pod["spec"].get("nodeName")]))

@@ -64,7 +64,7 @@ def _move(
             pods.delete(api, pod)
     for ordinal in _ordinals(spec):
         if ordinal not in present:
-            _create(api, stateful_set, ordinal)
+            _create(api, stateful_set, ordinal, now)
         if in_order and not _is_available(present.get(ordinal), spec, now):
             return
     surplus = sorted(set(present) - set(_ordinals(spec)), reverse=True)
@@ -106,7 +106,7 @@ def revision_of(stateful_set: Mapping[str, Any]) -> str:
     return f"{stateful_set['metadata']['name']}-{pods.hash_of(stateful_set['spec']['template'])}"
 
 
-def _create(api: DirectApi, stateful_set: Object, ordinal: int) -> None:
+def _create(api: DirectApi, stateful_set: Object, ordinal: int, now: datetime) -> None:
     meta, spec = stateful_set["metadata"], stateful_set["spec"]
     name = f"{meta['name']}-{ordinal}"
     pod = pods.pod_from(stateful_set, spec["template"])
@@ -131,7 +131,7 @@ def _create(api: DirectApi, stateful_set: Object, ordinal: int) -> None:
         volumes.append({"name": name_of_volume, "persistentVolumeClaim": source})
     if volumes:
         pod["spec"]["volumes"] = volumes
-    api.create("pods", pod)
+    pods.create(api, stateful_set, pod, now)
 
 
 def _claim(stateful_set: Object, template: Mapping[str, Any], pod_name: str) -> Object:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -10,12 +11,14 @@ from prometheus_client import CollectorRegistry
 
 from libs.runtime.clock import LoopClock
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.plugins.admission import ALL_PLUGINS
+from services.simulator.core.api.server import ApiServer
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.life import all_parts
 from services.simulator.core.objects import controller_of
 from services.simulator.loop import LifeLoop
 from services.simulator.metrics import Metrics
-from tests.support.memory_api import new_server
+from tests.support.world import a_runtime
 
 Obj = dict[str, Any]
 
@@ -57,7 +60,10 @@ class Living:
 @contextlib.asynccontextmanager
 async def living(policy: KubeletPolicy | None = None) -> AsyncIterator[Living]:
     clock = LoopClock(START)
-    server = new_server(clock)
+    runtime, numbers = a_runtime(clock=clock), itertools.count()
+    server = ApiServer(
+        clock.now, runtime.new_id, lambda: f"{next(numbers):05}", plugins=ALL_PLUGINS
+    )
     parts = all_parts(server, policy or KubeletPolicy())
     registry = CollectorRegistry()
     metrics = Metrics(registry, clock, [part.name for part in parts])

@@ -200,3 +200,24 @@ def test_a_pod_counts_as_available_after_its_minimum_of_readiness() -> None:
             assert timedelta(seconds=29) <= waited <= timedelta(seconds=31)
 
     run_virtual(scenario())
+
+
+def test_a_pod_that_the_api_refuses_is_told_of_and_made_when_it_is_allowed() -> None:
+    async def scenario() -> None:
+        async with living() as cluster:
+            cluster.api.create("nodes", a_node())
+            template = a_template("web", priorityClassName="high")
+            cluster.api.create(REPLICA_SETS, a_workload("web", template, replicas=1), "default")
+            cluster.api.create(REPLICA_SETS, a_workload("other", replicas=1), "default")
+            await cluster.after(5)
+            assert cluster.owner_names() == {"other"}
+            (event,) = cluster.api.list("events", "default", fields="reason=FailedCreate")
+            assert "no PriorityClass with name high was found" in event["message"]
+
+            high = {"metadata": {"name": "high"}, "value": 10}
+            cluster.api.create("priorityclasses.scheduling.k8s.io", high)
+            await cluster.after(60)
+
+            assert cluster.owner_names() == {"other", "web"}
+
+    run_virtual(scenario())
