@@ -1,8 +1,13 @@
 """How nodes are drained: budgets refuse, protected pods hold, deadlines force."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
+from libs.domain.errors import StaleRevision
+from libs.domain.execution import Eviction
 from tests.unit.services.lifecycle.cluster import CLAIMS, LifecycleCluster, in_a_cluster
 
 MINUTE = timedelta(minutes=1)
@@ -95,5 +100,22 @@ def test_a_deleted_node_takes_its_claim_with_it() -> None:
 
         assert cluster.all("nodes") == []
         assert cluster.cloud.instances == {}
+
+    in_a_cluster(scenario)
+
+
+def test_a_pod_is_evicted_for_others_if_it_is_the_one_that_was_meant() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        await cluster.node_ready()
+        uid = cluster.add_pod("running", node=cluster.claim()["status"]["nodeName"])
+        await cluster.world.sleep(timedelta(seconds=1))
+        meant = Eviction(namespace="default", name="running", uid=uid, reason="Resize")
+
+        with pytest.raises(StaleRevision, match="another pod"):
+            await cluster.client.evict(replace(meant, uid="other"))
+        await cluster.client.evict(meant)
+        await cluster.until(lambda: "running" not in _names(cluster))
+
+        assert "Resize" in cluster.events("Evicted")[0]["message"]
 
     in_a_cluster(scenario)
