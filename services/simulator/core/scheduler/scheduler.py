@@ -185,8 +185,12 @@ class Scheduler:
         return refusals
 
     def _expired(self, now: datetime) -> list[str]:
-        """Give back the pods whose volumes did not come in time."""
-        expired = self._deadlines.take(now)
+        """Give back the pods whose volumes did not come in time, or whose node is gone."""
+        nodes, assumed = self._view.cluster.nodes, self._view.assumed
+        lost = [key for key, node in assumed.items() if node not in nodes]
+        for key in lost:
+            self._deadlines.drop(key)
+        expired = [*self._deadlines.take(now), *lost]
         for key in expired:
             self._view.release(key)
         return expired

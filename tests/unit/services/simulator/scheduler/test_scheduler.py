@@ -1,12 +1,22 @@
 """The scheduler on a living cluster."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from libs.runtime.virtual import run_virtual
+from services.simulator.core.api.server import ApiServer
 from services.simulator.core.objects import condition_of
-from tests.unit.services.simulator.living import Living, a_node, a_pod, a_workload, living
+from services.simulator.core.scheduler.scheduler import Scheduler
+from tests.unit.services.simulator.living import (
+    START,
+    Living,
+    a_node,
+    a_pod,
+    a_workload,
+    living,
+)
 
 
 def scheduled(cluster: Living, name: str) -> dict[str, Any]:
@@ -219,3 +229,49 @@ def test_two_runs_place_alike() -> None:
             return [(p["metadata"]["name"], p["spec"]["nodeName"]) for p in cluster.pods()]
 
     assert run_virtual(scenario()) == run_virtual(scenario())
+
+
+@pytest.mark.parametrize(
+    ("lose", "later"),
+    [
+        pytest.param(True, timedelta(), id="its node goes"),
+        pytest.param(False, timedelta(minutes=10), id="its volume does not come in time"),
+    ],
+)
+def test_a_pod_that_waits_for_its_volume_in_vain_is_tried_anew(
+    lose: bool, later: timedelta
+) -> None:
+    api = ApiServer(lambda: START, lambda: "uid", lambda: "aaaaa").direct
+    storage_class = {
+        "metadata": {"name": "fast"},
+        "provisioner": "ebs.csi.aws.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    api.create("storageclasses.storage.k8s.io", storage_class)
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "fast",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    api.create("persistentvolumeclaims", claim, "default")
+    api.create("nodes", a_node("n1"))
+    mount = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    api.create("pods", a_pod("p", volumes=[mount]), "default")
+    scheduler = Scheduler(api)  # and nobody who makes volumes
+    scheduler.step(START)
+    selected = api.get("persistentvolumeclaims", "data", "default")["metadata"]["annotations"]
+    assert selected == {"volume.kubernetes.io/selected-node": "n1"}
+    assert condition_of(api.get("pods", "p", "default"), "PodScheduled") is None
+
+    if lose:
+        api.delete("nodes", "n1")
+    else:
+        api.patch("nodes", "n1", {"spec": {"unschedulable": True}})
+    scheduler.step(START + later)
+
+    condition = condition_of(api.get("pods", "p", "default"), "PodScheduled")
+    assert condition is not None
+    assert condition["reason"] == "Unschedulable"
