@@ -1,11 +1,12 @@
 """`MemoryKubeApi`: the port to Kubernetes on the simulator's API server, without sockets.
 
 Keeps the laws of `libs.kube.api.KubeApi` as the real transport does, on any event loop, so that a
-whole cluster runs in simulated time. `CountingKubeApi` counts mutations and lets a test end a
-service just before any of them.
+whole cluster runs in simulated time. `CountingKubeApi` tells a test of mutations and lets it end a
+service just before or just after any of them.
 """
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import timedelta
 from functools import cache
@@ -118,16 +119,17 @@ class MemoryKubeApi:
 
 
 class CountingKubeApi:
-    """Another port's mutations, numbered from 1; `before` is called with each before it is sent.
+    """Another port, whose every mutation happens within `noted(what)`; `what` is method and path.
 
-    What `before` raises is raised in the caller's place and the mutation is not sent.
+    Entered just before it is sent, left just after it was carried out and before its answer is
+    seen. What is raised there is raised in the caller's place.
     """
 
-    def __init__(self, api: KubeApi, before: Callable[[int, str, str], None]) -> None:
+    def __init__(
+        self, api: KubeApi, noted: Callable[[str], contextlib.AbstractContextManager[None]]
+    ) -> None:
         self._api = api
-        self._before = before
-        self.mutations = 0
-        """How many were sent or stopped."""
+        self._noted = noted
 
     async def request(
         self,
@@ -139,12 +141,11 @@ class CountingKubeApi:
         content_type: str = JSON,
     ) -> bytes:
         """Pass on one request."""
-        if method in MUTATIONS:
-            self.mutations += 1
-            self._before(self.mutations, method, path)
-        return await self._api.request(
-            method, path, query=query, body=body, content_type=content_type
-        )
+        mutates = method in MUTATIONS
+        with self._noted(f"{method} {path}") if mutates else contextlib.nullcontext():
+            return await self._api.request(
+                method, path, query=query, body=body, content_type=content_type
+            )
 
     def watch(self, path: str, *, query: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
         """Pass on a watch."""
@@ -153,9 +154,9 @@ class CountingKubeApi:
 
 async def _pass_turn() -> None:
     """Let every task that is ready run, as the wait for a socket would."""
-    turn = asyncio.get_running_loop().create_future()
-    asyncio.get_running_loop().call_soon(turn.set_result, None)
-    await turn
+    turn = asyncio.Event()
+    asyncio.get_running_loop().call_soon(turn.set)
+    await turn.wait()
 
 
 def _retry_after(answer: Response) -> timedelta | None:
@@ -168,11 +169,14 @@ def _crds() -> tuple[dict[str, Any], ...]:
     return tuple(read_crds().values())
 
 
-def new_server(clock: Clock, seed: int = 0) -> ApiServer:
+def new_server(clock: Clock, seed: int = 0, plugins: frozenset[str] = frozenset()) -> ApiServer:
     """Return an API server on simulated time, with our CRDs, that makes the same ids each run."""
     random = Random(seed)
     server = ApiServer(
-        clock.now, lambda: new_id(random), lambda: f"{random.randrange(36**5):05x}"[-5:]
+        clock.now,
+        lambda: new_id(random),
+        lambda: f"{random.randrange(36**5):05x}"[-5:],
+        plugins=plugins,
     )
     for crd in _crds():
         server.direct.create("customresourcedefinitions.apiextensions.k8s.io", crd)

@@ -32,7 +32,7 @@ from libs.domain.provider import (
     RepairPolicy,
     ResolvedNodeClass,
 )
-from libs.kube.api import NODE_CLAIMS, NODES, STRATEGIC_MERGE_PATCH, KubeApi
+from libs.kube.api import NODE_CLAIMS, NODES, KubeApi
 from libs.runtime.clock import Clock
 from services.provider_kwok.core import node as nodes
 from services.provider_kwok.core.choosing import Choice, choose
@@ -154,7 +154,7 @@ class KwokCloud:
         existing = {one.provider_id for one in await self.list()}
         for claim in listed["items"]:
             if nodes.awaits_node(claim) and claim["status"]["providerID"] not in existing:
-                self._create_later(timedelta(0), *nodes.manifest_of_claim(claim))
+                self._create_later(timedelta(0), nodes.manifest_of_claim(claim))
 
     async def _outcome(self, batch: LaunchBatch, claim: ClaimLaunch) -> LaunchOutcome:
         choice = choose(batch.spec, claim.uid, self._types, self._well_known)
@@ -167,21 +167,19 @@ class KwokCloud:
             return LaunchOutcome(nodeclaim=claim.name, result=failure)
         manifest = nodes.manifest(claim, batch.spec, choice)
         if wait > timedelta(0):
-            self._create_later(wait, manifest, nodes.status(batch.spec, choice))
+            self._create_later(wait, manifest)
         else:
-            await self._create_node(manifest, nodes.status(batch.spec, choice))
+            await self._create_node(manifest)
         return LaunchOutcome(
             nodeclaim=claim.name,
             result=_launched(batch, claim, choice, self._clock.now()),
         )
 
-    def _create_later(
-        self, wait: timedelta, manifest: dict[str, Any], status: dict[str, Any]
-    ) -> None:
+    def _create_later(self, wait: timedelta, manifest: dict[str, Any]) -> None:
         async def create() -> None:
             await self._clock.sleep(wait)
             try:
-                await self._create_node(manifest, status)
+                await self._create_node(manifest)
             except JoinerError as error:
                 logger.warning(
                     "delayed node could not be created",
@@ -192,22 +190,12 @@ class KwokCloud:
         self._delayed.add(task)
         task.add_done_callback(self._delayed.discard)
 
-    async def _create_node(self, manifest: dict[str, Any], status: dict[str, Any]) -> None:
-        """Create the Node and its first status; both may be there already."""
-        name = manifest["metadata"]["name"]
+    async def _create_node(self, manifest: dict[str, Any]) -> None:
+        """Create the Node; it may be there already."""
         try:
             await self._api.request("POST", NODES.path(), body=json.dumps(manifest).encode())
         except AlreadyExists:
-            logger.debug("node exists", extra={"node": name})
-            current = json.loads(await self._api.request("GET", NODES.path(name=name)))
-            if (current.get("status") or {}).get("capacity"):
-                return
-        await self._api.request(
-            "PATCH",
-            NODES.path(name=name, subresource="status"),
-            body=json.dumps({"status": status}).encode(),
-            content_type=STRATEGIC_MERGE_PATCH,
-        )
+            logger.debug("node exists", extra={"node": manifest["metadata"]["name"]})
 
     async def _read(self, provider_id: str) -> Mapping[str, Any] | None:
         name = provider_id.removeprefix(nodes.PREFIX)

@@ -31,7 +31,11 @@ def node_name(claim: ClaimLaunch) -> str:
 
 
 def manifest(claim: ClaimLaunch, spec: LaunchSpec, choice: Choice) -> dict[str, Any]:
-    """Return the Node to create, without status."""
+    """Return the Node to create.
+
+    Its status comes with it: the API keeps the status of a new Node, and in one write no crash can
+    leave a Node whose size somebody else makes up.
+    """
     name = node_name(claim)
     return {
         "apiVersion": "v1",
@@ -47,15 +51,11 @@ def manifest(claim: ClaimLaunch, spec: LaunchSpec, choice: Choice) -> dict[str, 
             },
         },
         "spec": {"providerID": f"{PREFIX}{name}", "taints": [_taint(UNREGISTERED)]},
-    }
-
-
-def status(spec: LaunchSpec, choice: Choice) -> dict[str, Any]:
-    """Return the status that the Node has from the start."""
-    return {
-        "capacity": capacity(spec, choice).to_quantities(),
-        "allocatable": allocatable(spec, choice).to_quantities(),
-        "phase": "Pending",
+        "status": {
+            "capacity": capacity(spec, choice).to_quantities(),
+            "allocatable": allocatable(spec, choice).to_quantities(),
+            "phase": "Pending",
+        },
     }
 
 
@@ -69,10 +69,11 @@ def awaits_node(claim: Mapping[str, Any]) -> bool:
     )
 
 
-def manifest_of_claim(claim: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return Node and status of a launched NodeClaim object, whose labels are the instance's."""
+def manifest_of_claim(claim: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the Node to create of a launched NodeClaim object, whose labels are the instance's."""
     metadata, reported = claim["metadata"], claim["status"]
-    node = {
+    resources = {name: reported.get(name) or {} for name in ("capacity", "allocatable")}
+    return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {
@@ -86,9 +87,8 @@ def manifest_of_claim(claim: Mapping[str, Any]) -> tuple[dict[str, Any], dict[st
             },
         },
         "spec": {"providerID": reported["providerID"], "taints": [_taint(UNREGISTERED)]},
+        "status": {**resources, "phase": "Pending"},
     }
-    resources = {name: reported.get(name) or {} for name in ("capacity", "allocatable")}
-    return node, {**resources, "phase": "Pending"}
 
 
 def capacity(spec: LaunchSpec, choice: Choice) -> Resources:

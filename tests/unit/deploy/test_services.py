@@ -190,7 +190,6 @@ class TestRights:
     def test_the_provider_writes_its_nodes_only(self) -> None:
         assert _writes(_rules("provider-kwok")) == {
             ("nodes", "create"),
-            ("nodes", "patch"),
             ("nodes", "delete"),
         }
 
