@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup test verify presubmit lint types imports protos manifests fmt proto up down
+.PHONY: help setup run test verify presubmit lint types imports protos manifests fmt proto up down
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -23,6 +23,9 @@ setup: .venv/.ready ## environment, locked dependencies, the CLI at .venv/bin/jo
 .venv/.ready: .venv/.locked pyproject.toml
 	$(BIN)/pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
+
+run: setup ## watch real services buy nodes for real pods; KEEP=1 stays up
+	$(BIN)/joiner run $(if $(KEEP),--keep)
 
 test: setup ## unit, scenario, contract and integration tests: parallel, random order
 	$(BIN)/pytest -n auto
