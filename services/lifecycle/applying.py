@@ -127,7 +127,7 @@ class PlanApplier:
             self._judge(request)
             result = await self._create(request)
             self._remember(request.plan_id, result)
-        self._nominate(request.plan, result)
+            self._nominate(request.plan, result)
         self._publisher.plan(request.plan, result)
         return result
 

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from libs.domain import labels as keys
 from libs.domain.errors import InvalidRequest
 from libs.kube.convert.nodepool import nodepool_class
-from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodePool
+from libs.kube.objects.karpenter import NodeClass, NodePool
 from services.lifecycle.access import Access
 from services.lifecycle.adapters.cache import Cache
 from services.lifecycle.adapters.providers import Providers, Served
@@ -46,7 +45,7 @@ class PoolReconciler:
             pool=pool,
             node_class=class_of_pool(pool, self._cache, self._providers),
             rules=self._providers.rules(reference.group),
-            claims=claims_of_pool(pool.metadata.name, self._cache),
+            claims=self._cache.claims_of(pool.metadata.name),
             now=self._clock.now(),
         )
 
@@ -112,11 +111,6 @@ def class_of_pool(pool: NodePool, cache: Cache, providers: Providers) -> NodeCla
         served = providers.served(reference.group)
     except InvalidRequest:
         return None
+    if reference.kind != served.resource.kind:
+        return None
     return cache.node_class(served.resource, reference.name)
-
-
-def claims_of_pool(pool: str, cache: Cache) -> tuple[NodeClaim, ...]:
-    """Return all claims of a pool."""
-    return tuple(
-        claim for claim in cache.claims() if claim.metadata.labels.get(keys.NODEPOOL) == pool
-    )

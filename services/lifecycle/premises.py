@@ -28,7 +28,7 @@ from services.lifecycle.core.commands import command_of
 from services.lifecycle.core.initialization import is_ready
 from services.lifecycle.core.pools import class_refusal, usage
 from services.lifecycle.core.virtual_pods import is_virtual
-from services.lifecycle.pools import claims_of_pool, class_of_pool
+from services.lifecycle.pools import class_of_pool
 
 
 class Nominations:
@@ -62,7 +62,7 @@ class Premises:
 
     def to_create(self, planned: PlannedNodeClaim, taken: Resources) -> CreatePremise:
         """Return the premise of a plan's claim; `taken`: what the plan's claims before it use."""
-        used = usage(claims_of_pool(planned.nodepool, self._cache)).add(taken)
+        used = usage(self._cache.claims_of(planned.nodepool)).add(taken)
         return CreatePremise(
             planned=planned,
             pool=self.pool(planned.nodepool),
@@ -75,7 +75,7 @@ class Premises:
         leaving = {candidate.nodeclaim for candidate in command.candidates}
         staying = (
             claim
-            for claim in claims_of_pool(planned.nodepool, self._cache)
+            for claim in self._cache.claims_of(planned.nodepool)
             if claim.metadata.name not in leaving
         )
         return CreatePremise(
@@ -174,7 +174,7 @@ class Premises:
     def _budget(self, pool: str) -> PoolBudget:
         counted = [
             claim
-            for claim in claims_of_pool(pool, self._cache)
+            for claim in self._cache.claims_of(pool)
             if is_true(claim, ConditionType.INITIALIZED)
             and not is_true(claim, ConditionType.INSTANCE_TERMINATING)
         ]

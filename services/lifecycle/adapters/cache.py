@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
+from libs.domain import labels as keys
 from libs.kube import api
 from libs.kube.api import Resource
 from libs.kube.informer import ObjectKey
@@ -55,12 +56,13 @@ class Cache:
         """Objects that cannot be read."""
         self._nodes_by_provider_id = _Index(_provider_id_of_node)
         self._claims_by_provider_id = _Index(_provider_id_of_claim)
+        self._claims_by_pool = _Index(_pool_of_claim)
         self._pods_by_node = _Index(_node_of_pod)
         self._pods_by_uid = _Index(_uid)
         self._attachments_by_node = _Index(_node_of_attachment)
         self._indexes: dict[Resource, tuple[_Index, ...]] = {
             api.NODES: (self._nodes_by_provider_id,),
-            api.NODE_CLAIMS: (self._claims_by_provider_id,),
+            api.NODE_CLAIMS: (self._claims_by_provider_id, self._claims_by_pool),
             api.PODS: (self._pods_by_node, self._pods_by_uid),
             api.VOLUME_ATTACHMENTS: (self._attachments_by_node,),
         }
@@ -114,6 +116,10 @@ class Cache:
     def claims(self) -> tuple[NodeClaim, ...]:
         """Return all claims."""
         return self._all(api.NODE_CLAIMS, NodeClaim)
+
+    def claims_of(self, pool: str) -> tuple[NodeClaim, ...]:
+        """Return all claims of a pool."""
+        return cast(tuple[NodeClaim, ...], self._claims_by_pool.get(pool))
 
     def claim_of(self, node: Node) -> NodeClaim | None:
         """Return the claim of a node, None unless there is exactly one."""
@@ -215,6 +221,10 @@ def _provider_id_of_node(node: Node) -> str:
 
 def _provider_id_of_claim(claim: NodeClaim) -> str:
     return claim.status.provider_id
+
+
+def _pool_of_claim(claim: NodeClaim) -> str:
+    return claim.metadata.labels.get(keys.NODEPOOL, "")
 
 
 def _node_of_pod(pod: Pod) -> str:

@@ -11,6 +11,8 @@ from libs.runtime.clock import Clock
 from libs.runtime.randomness import Random
 
 _NOW = timedelta(0)
+_MANY = 1000
+_LONG = timedelta(hours=1)
 
 
 class Retries:
@@ -32,9 +34,17 @@ class Retries:
         found = self._waits.get(name)
         backoff = found[0] if found else Backoff(self._policy, self._clock, self._random)
         wait = backoff.next_wait()
+        self._forget_old()
         self._waits[name] = (backoff, self._clock.now() + wait)
         return wait
 
     def forget(self, name: str) -> None:
         """Begin anew."""
         self._waits.pop(name, None)
+
+    def _forget_old(self) -> None:
+        """Forget what was not tried again for long, such as pods that went by themselves."""
+        if len(self._waits) < _MANY:
+            return
+        limit = self._clock.now() - _LONG
+        self._waits = {name: one for name, one in self._waits.items() if one[1] > limit}
