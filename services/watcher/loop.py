@@ -10,6 +10,7 @@ not come through is kept. Nobody is bought for twice because
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -41,7 +42,7 @@ from services.watcher.publisher import Publisher
 logger = logging.getLogger(__name__)
 
 _RETRY = timedelta(seconds=10)
-"""Pods that still wait make a decision due again."""
+"""After a decision, pods that still wait make another one due."""
 
 _SHOWN_WITHIN = timedelta(seconds=15)
 """How long the watch may take to show a claim before it is looked for."""
@@ -107,6 +108,7 @@ class Provisioning:
         self._metrics = metrics
         self._waiting = True
         """Whether pods waited at the last decision; a new leader does not know."""
+        self._decided_at = -math.inf
 
     async def run(self) -> None:
         """Decide whenever a batch closes, until cancelled."""
@@ -117,10 +119,16 @@ class Provisioning:
                 await self._batcher.wait()
                 began = self._clock.monotonic()
                 await self._decide()
-                self._metrics.decision_durations.observe(self._clock.monotonic() - began)
+                self._decided_at = self._clock.monotonic()
+                self._metrics.decision_durations.observe(self._decided_at - began)
 
     async def _retry(self) -> None:
+        """Count from the last decision: what it bought needs that time to become nodes."""
         while True:
+            left = self._decided_at + _RETRY.total_seconds() - self._clock.monotonic()
+            if left > 0:
+                await self._clock.sleep(timedelta(seconds=left))
+                continue
             if self._waiting:
                 self._batcher.trigger("retry")
             await self._clock.sleep(_RETRY)
