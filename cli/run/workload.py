@@ -47,13 +47,14 @@ class Workload:
     """As many pods in each zone as in any other, give or take one."""
     one_per_node: bool = False
     """Anti-affinity among its own pods by hostname."""
-    max_unavailable: str = ""
-    """Has a PodDisruptionBudget."""
-    storage_class: str = ""
-    """Of a volume of each pod's own."""
+    max_unavailable: int | str = 0
+    """Of its PodDisruptionBudget; 0: it has none."""
+    volume: str = ""
+    """Storage class of a volume of each pod's own."""
     gpus: int = 0
     arch: str = ""
-    capacity_type: str = ""
+    on_demand: bool = False
+    """Never on spot."""
     pool_label: tuple[str, str] | None = None
     """Runs only on nodes with this label and taint, its domain left out."""
     gpu_nodes_only: bool = False
@@ -82,8 +83,8 @@ def _controller(workload: Workload) -> Manifest:
         spec["replicas"] = workload.replicas
     if workload.kind is Kind.STATEFUL_SET:
         spec |= {"serviceName": workload.name, "podManagementPolicy": "Parallel"}
-    if workload.storage_class:
-        spec["volumeClaimTemplates"] = [_volume_claim(workload.storage_class)]
+    if workload.volume:
+        spec["volumeClaimTemplates"] = [_volume_claim(workload.volume)]
     return _object("apps/v1", str(workload.kind), workload, spec)
 
 
@@ -109,6 +110,9 @@ def _pod_spec(workload: Workload) -> Manifest:
         "terminationGracePeriodSeconds": _GRACE_SECONDS,
         "containers": [_container(workload)],
     }
+    if workload.kind is Kind.DAEMON_SET:
+        # As node agents have it everywhere: a new node has room for them before anyone else.
+        spec["priorityClassName"] = "system-node-critical"
     selector = dict(_node_labels(workload))
     if selector:
         spec["nodeSelector"] = selector
@@ -132,7 +136,7 @@ def _container(workload: Workload) -> Manifest:
         "image": f"demo.joiner.io/{workload.name}:1",
         "resources": {"requests": requests, "limits": limits},
     }
-    if workload.storage_class:
+    if workload.volume:
         container["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
     return container
 
@@ -140,8 +144,8 @@ def _container(workload: Workload) -> Manifest:
 def _node_labels(workload: Workload) -> Iterator[tuple[str, str]]:
     if workload.arch:
         yield keys.ARCH, workload.arch
-    if workload.capacity_type:
-        yield keys.CAPACITY_TYPE, workload.capacity_type
+    if workload.on_demand:
+        yield keys.CAPACITY_TYPE, keys.ON_DEMAND
     if workload.pool_label:
         key, value = workload.pool_label
         yield f"{_DOMAIN}/{key}", value
