@@ -127,7 +127,8 @@ class Provisioning:
         while True:
             left = self._decided_at + _RETRY.total_seconds() - self._clock.monotonic()
             if left > 0:
-                await self._clock.sleep(timedelta(seconds=left))
+                # rounded up: a remainder below a microsecond would be a wait of zero, over and over
+                await self._clock.sleep(timedelta(seconds=left) + timedelta.resolution)
                 continue
             if self._waiting:
                 self._batcher.trigger("retry")
