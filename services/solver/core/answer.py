@@ -8,7 +8,7 @@ from libs.domain.reason import Unplaceable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core.encode import Encoded
-from services.solver.core.launch import launch_list, planned
+from services.solver.core.launch import LaunchLists, planned
 from services.solver.core.packing import Packer, Problem
 from services.solver.core.reasons import unplaceable
 from services.solver.core.workload import Group
@@ -45,8 +45,9 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str
         short: gangs that were left out, with the reason.
     """
     pods = _pods(made, packer)
-    _drop_claims_without_choice(made, packer, pods)
-    nodeclaims = _nodeclaims(made, packer, pods)
+    lists = LaunchLists()
+    _drop_claims_without_choice(made, packer, pods, lists)
+    nodeclaims = _nodeclaims(packer, pods, lists)
     nominations = _nominations(encoded, pods)
     unplaced = (*_unplaced(encoded, made, packer, pods), *_short(encoded, short))
     on_new = [uid for claim in nodeclaims for uid in claim.pod_uids]
@@ -85,32 +86,27 @@ def _pods(made: Problem, packer: Packer) -> _Pods:
     return found
 
 
-def _drop_claims_without_choice(made: Problem, packer: Packer, pods: _Pods) -> None:
+def _drop_claims_without_choice(
+    made: Problem, packer: Packer, pods: _Pods, lists: LaunchLists
+) -> None:
     """Take back claims whose launch list, once cut to its length, breaks minValues."""
     if made.min_values is not MinValuesPolicy.STRICT:
         return
     group_of = {uid: index for index, group in enumerate(made.groups) for uid in group.uids}
     for claim in list(pods.claims):
         known = packer.bins.claims[claim]
-        if (
-            known.requirements.has_min_values
-            and launch_list(known, packer.bins.used[claim]).lowered
-        ):
+        if not lists.of(known, packer.bins.used[claim]).keeps_min_values:
             for uid in pods.claims.pop(claim):
                 pods.left[group_of[uid]].append(uid)
 
 
-def _nodeclaims(made: Problem, packer: Packer, pods: _Pods) -> tuple[PlannedNodeClaim, ...]:
-    return tuple(
-        planned(
-            index,
-            packer.bins.claims[claim],
-            packer.bins.used[claim],
-            tuple(sorted(pods.claims[claim])),
-            made.dimensions,
-        )
-        for index, claim in enumerate(sorted(pods.claims))
-    )
+def _nodeclaims(packer: Packer, pods: _Pods, lists: LaunchLists) -> tuple[PlannedNodeClaim, ...]:
+    found = []
+    for index, claim in enumerate(sorted(pods.claims)):
+        known, used = packer.bins.claims[claim], packer.bins.used[claim]
+        uids = tuple(sorted(pods.claims[claim]))
+        found.append(planned(index, lists.of(known, used), known, used, uids))
+    return tuple(found)
 
 
 def _nominations(encoded: Encoded, pods: _Pods) -> tuple[Nomination, ...]:

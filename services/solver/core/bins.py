@@ -31,6 +31,7 @@ class Bins:
     """What is free, what is taken and by whom."""
 
     __slots__ = (
+        "_class_ids",
         "_headroom",
         "_pods",
         "_ports",
@@ -53,6 +54,7 @@ class Bins:
         self._used = np.zeros((64, resources), np.int64)
         self._headroom = np.zeros((64, resources), np.int64)
         self._pods = np.zeros(64, np.int64)
+        self._class_ids = np.zeros(64, np.int64)
 
     def __len__(self) -> int:
         return len(self.standing) + len(self.claims)
@@ -71,6 +73,11 @@ class Bins:
     def pods(self) -> Ints:
         """(n_claims,): pods on each claim."""
         return self._pods[: len(self.claims)]
+
+    @property
+    def class_ids(self) -> Ints:
+        """(n_claims,): the id of each claim's class."""
+        return self._class_ids[: len(self.claims)]
 
     def ports(self, position: int) -> tuple[HostPort, ...]:
         """Return the host ports taken on a standing bin."""
@@ -94,7 +101,9 @@ class Bins:
         self._pods[claims] += counts
         for claim, known in zip(claims.tolist(), become, strict=True):
             self.claims[claim] = known
-            self._headroom[claim] = known.frontier.max(axis=0) - self._used[claim]
+            self._class_ids[claim] = known.id
+            self._headroom[claim] = known.roof
+        self._headroom[claims] -= self._used[claims]
 
     def open(self, known: ClaimClass, count: int) -> Ints:
         """Add empty claims of a class and return their numbers, (count,)."""
@@ -104,6 +113,7 @@ class Bins:
             self._used = np.concatenate([self._used, np.zeros_like(self._used)])
             self._headroom = np.concatenate([self._headroom, np.zeros_like(self._headroom)])
             self._pods = np.concatenate([self._pods, np.zeros_like(self._pods)])
+            self._class_ids = np.concatenate([self._class_ids, np.zeros_like(self._class_ids)])
         return np.arange(first, first + count, dtype=np.int64)
 
     def note(self, group: int, bins: Ints, counts: Ints) -> None:

@@ -36,6 +36,7 @@ class ClaimClass:
     """(n_offerings,): what could still be bought, room apart."""
     _rows: Bools | None = None
     _frontier: Ints | None = None
+    _roof: Ints | None = None
     _domains: dict[str, int] = field(default_factory=dict)
     _narrowed: dict[object, "ClaimClass | None"] = field(default_factory=dict)
 
@@ -53,6 +54,13 @@ class ClaimClass:
         if self._frontier is None:
             self._frontier = frontier(self.template.room[self.rows])
         return self._frontier
+
+    @property
+    def roof(self) -> Ints:
+        """(n_resources,): the most of each resource that any of these rows has."""
+        if self._roof is None:
+            self._roof = self.frontier.max(axis=0)
+        return self._roof
 
     def rows_for(self, used: Ints) -> Bools:
         """Return (n_rows,): rows that could still be bought and have this much room."""

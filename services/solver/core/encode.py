@@ -1,6 +1,6 @@
 """From a snapshot to columns: everything that stays the same however the pods are packed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -74,8 +74,8 @@ def encode(
                 dimensions=dimensions,
                 daemons=daemons,
                 keys=_keys(
-                    (one for many in asks.values() for one in many),
-                    [*shapes.values(), *(pods.shape for pods in work.bound)],
+                    [one for many in asks.values() for one in many],
+                    [*shapes.values(), *work.bound.shapes],
                 ),
                 templates={template.pool.name: template for template in found},
                 cache=cache,
@@ -120,12 +120,9 @@ def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:
     )
 
 
-def _keys(asks: Iterable[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
+def _keys(asks: Sequence[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
     """Return the label keys that tell nodes apart for anyone who waits or keeps others away."""
     found: set[str] = set()
-    for ask in asks:
-        for place in (*ask.places, *ask.node_places):
-            found.update(place.requirements.keys())
     for shape in shapes:
         terms = [*shape.affinity, *shape.anti_affinity]
         terms += [wish.term for wish in shape.preferred_affinity]
@@ -133,4 +130,9 @@ def _keys(asks: Iterable[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
         keys = [term.topology_key for term in terms]
         keys += [constraint.topology_key for constraint in shape.topology_spread]
         found.update(map(label_keys.canonical_key, keys))
+    # On hosts every bin is a domain, so that the label itself matters to who selects by it only.
+    found.discard(label_keys.HOSTNAME)
+    for ask in asks:
+        for place in (*ask.places, *ask.node_places):
+            found.update(place.requirements.keys())
     return frozenset(found)

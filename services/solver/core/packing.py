@@ -96,10 +96,15 @@ class Packer:
                 for index in groups
                 if self.left[index] and self._problem.asks[index][0].topological
             ]
-            if not progress:
+            if groups and not progress:
+                self._problem.topology.settle(self._opened())
                 # Only now: what others open makes domains real.
                 groups = [index for index in groups if self._give_up_domains(index)]
         return True
+
+    def _opened(self) -> list[Opened]:
+        bins = self.bins
+        return [Opened(known, used) for known, used in zip(bins.claims, bins.used, strict=True)]
 
     def _give_up_domains(self, index: int) -> bool:
         topology = self._problem.topology
@@ -207,18 +212,16 @@ class Packer:
         place: Place,
         want: int,
     ) -> int:
-        by_class: dict[int, list[int]] = {}
-        for claim in candidates.tolist():
-            by_class.setdefault(self.bins.claims[claim].id, []).append(claim)
+        ids = self.bins.class_ids[candidates]
         found: list[Ints] = []
         counts: list[Ints] = []
         become: dict[int, ClaimClass] = {}
-        for known_id, claims in by_class.items():
+        for known_id in np.unique(ids).tolist():
             known = self._problem.classes.all[known_id]
             narrower = self._narrow(known, request, where, bounds, place)
             if narrower is None:
                 continue
-            here = np.array(claims, np.int64)
+            here = candidates[ids == known_id]
             found.append(here)
             counts.append(self._fit(narrower, self.bins.used[here], request, want))
             become[known_id] = narrower

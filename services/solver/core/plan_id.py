@@ -6,11 +6,11 @@ Laws:
 """
 
 import base64
-from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 
 from libs.domain.plan import Plan
+from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.snapshot import SnapshotId
@@ -20,26 +20,43 @@ _BYTES = 12
 
 def plan_id(snapshot: SnapshotId, plan: Plan) -> str:
     """Return the id of the decision to carry out this plan for this snapshot."""
-    digest = blake2b(digest_size=_BYTES)
-    for part in _parts((snapshot, plan)):
-        text = part.encode()
-        digest.update(len(text).to_bytes(8, "big"))
-        digest.update(text)
-    return "p" + base64.b32encode(digest.digest()).decode().rstrip("=").lower()[:19]
+    digest = _Digest()
+    return "p" + base64.b32encode(digest.of((snapshot, plan))).decode().lower()[:19]
 
 
-def _parts(value: object) -> Iterable[str]:
-    if isinstance(value, Resources):
-        yield repr(value)
-    elif isinstance(value, Requirements):
-        yield from _parts(value.entries())
-    elif isinstance(value, tuple):
-        yield f"({len(value)}"
-        for item in value:
-            yield from _parts(item)
-    elif is_dataclass(value):
-        yield type(value).__name__
-        for field in fields(value):
-            yield from _parts(getattr(value, field.name))
-    else:
-        yield repr(value)
+class _Digest:
+    """A digest of nested values; objects that come many times are read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bytes] = {}
+
+    def of(self, value: object) -> bytes:
+        """Return the digest of a value."""
+        found = self._known.get(id(value))
+        if found is None:
+            found = self._read(value)
+            # The plan holds every one of its parts, so that identities stay true while it is read.
+            if isinstance(value, Requirements | tuple):
+                self._known[id(value)] = found
+        return found
+
+    def _read(self, value: object) -> bytes:
+        if isinstance(value, Requirements):
+            return _hash("|".join(map(_requirement, value)).encode())
+        if isinstance(value, tuple):
+            if all(isinstance(item, str) for item in value):
+                return _hash(repr(value).encode())
+            return _hash(b"".join(map(self.of, value)))
+        if is_dataclass(value) and not isinstance(value, Resources):
+            parts = b"".join(self.of(getattr(value, field.name)) for field in fields(value))
+            return _hash(type(value).__name__.encode() + parts)
+        return _hash(repr(value).encode())
+
+
+def _requirement(one: Requirement) -> str:
+    values = sorted(one.values)
+    return repr((one.key, one.complement, values, one.absent, one.gte, one.lte, one.min_values))
+
+
+def _hash(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_BYTES).digest()

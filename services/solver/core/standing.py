@@ -183,13 +183,10 @@ def standing(given: StandingInput) -> Standing:
 
 
 def _node_bins(given: StandingInput) -> Iterable[_Bin]:
-    bound = defaultdict(list)
-    for pods in given.workload.bound:
-        bound[pods.node].append(pods)
+    taken = _taken(given)
     for node in given.snapshot.nodes.values():
         if node.leaving:
             continue
-        there = bound[node.name]
         labels = label_keys.canonical_labels(dict(node.labels))
         missing = [
             ask.shape
@@ -197,14 +194,10 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
             if (node.name, given.snapshot.daemonsets[key].uid) not in given.workload.daemons
             and _runs_on(ask, labels, node)
         ]
-        used = total(
-            [pods.shape.requests.multiply(pods.count) for pods in there]
-            + [shape.requests for shape in missing]
-        )
-        attached: dict[str, int] = defaultdict(int)
-        for pods in there:
-            for volume in pods.shape.volume_attach_counts:
-                attached[volume.driver] += volume.count * pods.count
+        free = given.dimensions.room(node.allocatable) - taken.of(node.name)
+        for shape in missing:
+            free = free - given.dimensions.requests(shape.requests)
+        attached = taken.attached.get(node.name, {})
         yield _Bin(
             name=node.name,
             kind=TargetKind.NODE,
@@ -212,16 +205,56 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
             labels=labels,
             taints=node.taints,
             cordoned=node.unschedulable,
-            free=given.dimensions.room(node.allocatable) - given.dimensions.requests(used),
-            ports=tuple(
-                port
-                for shape in (*(pods.shape for pods in there), *missing)
-                for port in shape.host_ports
+            free=free,
+            ports=(
+                *taken.ports.get(node.name, ()),
+                *(port for shape in missing for port in shape.host_ports),
             ),
             attachable={
-                limit.driver: limit.count - attached[limit.driver] for limit in node.volume_limits
+                limit.driver: limit.count - attached.get(limit.driver, 0)
+                for limit in node.volume_limits
             },
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What running pods take of each node."""
+
+    index: Mapping[str, int]
+    requests: Ints
+    """(n_nodes + 1, n_resources); the last row is of nodes without pods."""
+    ports: Mapping[str, list[HostPort]]
+    attached: Mapping[str, Mapping[str, int]]
+    """Volumes by node and driver."""
+
+    def of(self, node: str) -> Ints:
+        position = self.index.get(node)
+        row: Ints = self.requests[-1 if position is None else position]
+        return row
+
+
+def _taken(given: StandingInput) -> _Taken:
+    bound = given.workload.bound
+    width = len(given.dimensions.names)
+    # The last row is for nodes without pods.
+    requests = np.zeros((len(bound.nodes) + 1, width), np.int64)
+    if len(bound.shapes):
+        of_shape = np.array([given.dimensions.requests(one.requests) for one in bound.shapes])
+        np.add.at(requests, bound.node, bound.count[:, None] * of_shape[bound.shape])
+    ports: dict[str, list[HostPort]] = defaultdict(list)
+    for shape, node, _ in bound.of_shapes(lambda shape: bool(shape.host_ports)):
+        ports[node].extend(shape.host_ports)
+    attached: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for shape, node, count in bound.of_shapes(lambda shape: bool(shape.volume_attach_counts)):
+        for volume in shape.volume_attach_counts:
+            attached[node][volume.driver] += volume.count * count
+    return _Taken(
+        index={name: position for position, name in enumerate(bound.nodes)},
+        requests=requests,
+        ports=ports,
+        attached=attached,
+    )
 
 
 def _claim_bins(given: StandingInput) -> Iterable[_Bin]:

@@ -89,11 +89,12 @@ class Opened:
 class ShapeIndex:
     """Shapes by label, to find those that a selector matches without asking all."""
 
-    __slots__ = ("_by_label", "_namespaces", "_shapes")
+    __slots__ = ("_by_label", "_known", "_namespaces", "_shapes")
 
     def __init__(self, shapes: Iterable[PodShape], namespaces: Mapping[str, Namespace]) -> None:
         self._shapes = {shape.id: (shape, dict(shape.labels)) for shape in shapes}
         self._namespaces = namespaces
+        self._known: dict[tuple[PodAffinityTerm, ...], frozenset[int]] = {}
         self._by_label: dict[tuple[str, str], list[int]] = defaultdict(list)
         for number, (_, labels) in self._shapes.items():
             for item in labels.items():
@@ -112,10 +113,13 @@ class ShapeIndex:
 
     def matching_all(self, terms: tuple[PodAffinityTerm, ...]) -> frozenset[int]:
         """Return the ids of the shapes that match every one of the terms."""
-        found = self._matching(terms[0])
-        for term in terms[1:]:
-            found &= self._matching(term)
-        return found
+        known = self._known.get(terms)
+        if known is None:
+            known = self._matching(terms[0])
+            for term in terms[1:]:
+                known &= self._matching(term)
+            self._known[terms] = known
+        return known
 
     def _matching(self, term: PodAffinityTerm) -> frozenset[int]:
         if term.selector is None:

@@ -52,6 +52,7 @@ class Template:
     columns: CatalogueColumns
     requirements: Requirements
     """Of the template, its labels and what every node of the pool is labelled with."""
+    dimensions: Dimensions
     overhead: Ints
     """(n_rows, n_resources): what daemons take."""
     room: Ints
@@ -178,6 +179,7 @@ def _template(
         pool=pool,
         columns=columns,
         requirements=requirements,
+        dimensions=dimensions,
         overhead=overhead,
         room=room,
         capacities=matrix(columns.capacities, limited),

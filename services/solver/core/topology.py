@@ -94,7 +94,7 @@ class Topology:
         self._domains = domains
         self._tallies: dict[object, Tally] = {}
         self._counting: dict[int, list[Tally]] = defaultdict(list)
-        self._owned: list[tuple[PodAffinityTerm, Tally]] = []
+        self._kept_away: dict[int, list[Tally]] = defaultdict(list)
         self._index = ShapeIndex((), {})
         self._rules: dict[int, Rules] = {}
         self._asks: list[Ask] = []
@@ -104,18 +104,19 @@ class Topology:
         self._bins = len(standing)
         self._opened: list[Opened] = []
         self._noted: set[int] = set()
+        self._settled: list[Opened] = []
+        self._real_hosts: set[int] = set()
 
     def register(
         self,
         asks: Iterable[Ask],
-        bound: Iterable[BoundPods],
+        bound: BoundPods,
         namespaces: dict[str, Namespace],
     ) -> None:
         """Build every tally that these asks need, and count the pods that run."""
         waiting = list(asks)
-        running = list(bound)
         shapes = {ask.shape.id: ask.shape for ask in waiting}
-        everyone = shapes | {pods.shape.id: pods.shape for pods in running}
+        everyone = shapes | {shape.id: shape for shape in bound.shapes}
         self._index = ShapeIndex(everyone.values(), namespaces)
         self._asks = waiting
         self._own_tallies(everyone.values(), frozenset(shapes))
@@ -127,7 +128,7 @@ class Topology:
                     self._matching_tally(terms, key)
             for term in ask.anti_affinity:
                 self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
-        self._count(running)
+        self._count(bound)
 
     def record(self, shape: PodShape, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         """Count pods that were placed.
@@ -153,6 +154,13 @@ class Topology:
         """Take note of how many bins there are now."""
         self._bins = bins
 
+    def settle(self, opened: list[Opened]) -> None:
+        """Look again at all claims of the plan: what one may become narrows as it fills."""
+        self._opened = list(opened)
+        self._settled = opened
+        for tally in self._tallies.values():
+            tally.opened_domains = tally.opened_seen = 0
+
     def give_up_unreachable(self, ask: Ask) -> bool:
         """Forget domains that exist only on paper and in which this pod got no node.
 
@@ -166,6 +174,8 @@ class Topology:
         for rule in self.rules(ask).spread:
             tally = rule.tally
             if tally.on_hosts:
+                changed |= id(ask) not in self._real_hosts
+                self._real_hosts.add(id(ask))
                 continue
             paper = self._paper_domains(ask, tally)
             if paper:
@@ -181,11 +191,12 @@ class Topology:
             for term in shape.anti_affinity:
                 owners[term].add(shape.id)
         for term, ids in owners.items():
-            if self._index.matching_all((term,)) & waiting:
+            if away := self._index.matching_all((term,)) & waiting:
                 key = label_keys.canonical_key(term.topology_key)
                 tally = Tally(key=key, admission=None, terminating=True, shapes=frozenset(ids))
                 self._add(("owner", term), tally)
-                self._owned.append((term, tally))
+                for number in away:
+                    self._kept_away[number].append(tally)
 
     def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
         rule = admission(constraint, ask)
@@ -234,9 +245,7 @@ class Topology:
         for term in ask.anti_affinity:
             tally = self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
             apart.append((tally, shape.id in tally.shapes))
-        for term, tally in self._owned:
-            if shape.id in self._index.matching_all((term,)):
-                apart.append((tally, shape.id in tally.shapes))
+        apart += [(one, shape.id in one.shapes) for one in self._kept_away.get(shape.id, ())]
         affinity = tuple(
             AffinityRule(
                 tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
@@ -261,25 +270,37 @@ class Topology:
 
     # How pods are counted.
 
-    def _count(self, running: list[BoundPods]) -> None:
-        for pods in running:
-            position = self._standing.index.get(pods.node)
-            if position is None:
-                continue
-            for tally in self._counting.get(pods.shape.id, ()):
-                if pods.terminating and not tally.terminating:
-                    continue
-                if tally.on_hosts and not self._standing.hostnames[position]:
-                    continue
-                if not tally.on_hosts and not self.domain_of(tally.key)[position]:
-                    continue
-                tally.total += pods.count
-                if tally.admitted is not None and not tally.admitted[position]:
-                    continue
-                if tally.on_hosts:
-                    tally.hosts(self._bins)[position] += pods.count
-                else:
-                    tally.by_domain[int(self.domain_of(tally.key)[position])] += pods.count
+    def _count(self, running: BoundPods) -> None:
+        bin_of = np.array([self._standing.index.get(name, -1) for name in running.nodes], np.int64)
+        order = np.argsort(running.shape, kind="stable")
+        ends = np.searchsorted(running.shape[order], np.arange(len(running.shapes) + 1))
+        for index, shape in enumerate(running.shapes):
+            rows = order[ends[index] : ends[index + 1]]
+            bins = bin_of[running.node[rows]]
+            for tally in self._counting.get(shape.id, ()):
+                counted = bins >= 0
+                if not tally.terminating:
+                    counted = counted & ~running.terminating[rows]
+                self._count_in(tally, bins[counted], running.count[rows][counted])
+
+    def _count_in(self, tally: Tally, bins: Ints, counts: Ints) -> None:
+        """Count pods that run on standing bins, (n,), so many each, (n,)."""
+        has_key = (
+            self._standing.hostnames[bins]
+            if tally.on_hosts
+            else self.domain_of(tally.key)[bins] != 0
+        )
+        tally.total += int(counts[has_key].sum())
+        if tally.admitted is not None:
+            has_key = has_key & tally.admitted[bins]
+        bins, counts = bins[has_key], counts[has_key]
+        if tally.on_hosts:
+            np.add.at(tally.hosts(self._bins), bins, counts)
+            return
+        for number, count in zip(
+            self.domain_of(tally.key)[bins].tolist(), counts.tolist(), strict=True
+        ):
+            tally.by_domain[number] += count
 
     def _record_hosts(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         admitted = self._admits(tally, bins, opened)
@@ -411,10 +432,27 @@ class Topology:
         """How many bins there are."""
         return self._bins
 
-    @property
-    def buying(self) -> bool:
-        """Whether any pool can be bought from, so that an empty host can always be had."""
-        return bool(self._templates)
+    def least_on_hosts(self, ask: Ask, tally: Tally) -> int | None:
+        """Return the smallest count on any host that a constraint looks at.
+
+        Returns:
+            None while an empty host can still be had, or where there is no such host.
+        """
+        if self._templates and id(ask) not in self._real_hosts:
+            return None
+        looked_at = np.ones(self._bins, np.bool_)
+        if tally.admitted is not None:
+            looked_at[: len(self._standing)] = tally.admitted
+        if tally.admission is not None:
+            for index, one in enumerate(self._settled):
+                admitted = admits_claim(tally.admission, one, self._classes)
+                looked_at[len(self._standing) + index] = admitted
+        counts = tally.hosts(self._bins)[looked_at]
+        return int(counts.min()) if len(counts) else None
+
+    def hosts_looked_at(self, tally: Tally) -> int:
+        """Return how many standing hosts a constraint looks at."""
+        return len(self._standing) if tally.admitted is None else int(tally.admitted.sum())
 
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:

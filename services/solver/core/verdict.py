@@ -123,13 +123,13 @@ class _Judgement:
     def _spread_hosts(self, rule: SpreadRule) -> None:
         topology = self._topology
         hosts = rule.tally.hosts(topology.bins)
-        least = 0
-        admitted = rule.tally.admitted
-        if not topology.buying and admitted is not None and admitted.any():
-            counted = hosts[: len(topology.standing)][admitted]
-            few = rule.constraint.min_domains
-            least = 0 if few is not None and len(counted) < few else int(counted.min())
+        least = topology.least_on_hosts(self._ask, rule.tally)
+        if least is not None:
             self._batch = 1
+            few = rule.constraint.min_domains
+            if few is not None and topology.hosts_looked_at(rule.tally) < few:
+                least = 0
+        least = least or 0
         room = rule.constraint.max_skew + least - hosts
         most = rule.constraint.max_skew
         if not rule.own:

@@ -7,13 +7,16 @@ Source: `reference/karpenter-behaviour.md` B (reschedulable, do-not-disrupt), B1
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+
+import numpy as np
 
 from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.vectors import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +32,22 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoundPods:
-    """How many pods of one shape a node has."""
+    """How many pods of which shape a node has, in columns of equal length (n,)."""
 
-    shape: PodShape
-    node: str
-    count: int
-    terminating: bool
+    shapes: tuple[PodShape, ...]
+    nodes: tuple[str, ...]
+    shape: Ints
+    """Index into `shapes`."""
+    node: Ints
+    """Index into `nodes`."""
+    count: Ints
+    terminating: Bools
+
+    def of_shapes(self, wanted: Callable[[PodShape], bool]) -> Iterator[tuple[PodShape, str, int]]:
+        """Yield (shape, node, count) of the shapes that are wanted."""
+        interesting = np.array([wanted(shape) for shape in self.shapes], np.bool_)
+        for row in np.flatnonzero(interesting[self.shape]).tolist():
+            yield self.shapes[self.shape[row]], self.nodes[self.node[row]], int(self.count[row])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +56,7 @@ class Workload:
 
     groups: tuple[Group, ...]
     """In the order of the queue, virtual ones last."""
-    bound: tuple[BoundPods, ...]
+    bound: BoundPods
     daemons: frozenset[tuple[str, str]]
     """(node, uid of the owner) of the daemon pods that are there."""
     gang_members: Mapping[str, int]
@@ -74,17 +87,24 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
             waiting[pod.uid in virtual, pod.shape].append(pod)
     return Workload(
         groups=_groups(waiting, snapshot.shapes),
-        bound=tuple(
-            BoundPods(
-                shape=snapshot.shapes[shape],
-                node=node,
-                count=count,
-                terminating=terminating,
-            )
-            for (shape, node, terminating), count in sorted(bound.items())
-        ),
+        bound=_bound(bound, snapshot),
         daemons=frozenset(daemons),
         gang_members=members,
+    )
+
+
+def _bound(counted: Mapping[tuple[int, str, bool], int], snapshot: ClusterSnapshot) -> BoundPods:
+    shapes = sorted({shape for shape, _, _ in counted})
+    nodes = sorted({node for _, node, _ in counted})
+    shape_index = {number: index for index, number in enumerate(shapes)}
+    node_index = {name: index for index, name in enumerate(nodes)}
+    return BoundPods(
+        shapes=tuple(snapshot.shapes[number] for number in shapes),
+        nodes=tuple(nodes),
+        shape=np.array([shape_index[shape] for shape, _, _ in counted], np.int64),
+        node=np.array([node_index[node] for _, node, _ in counted], np.int64),
+        count=np.array(list(counted.values()), np.int64),
+        terminating=np.array([terminating for _, _, terminating in counted], np.bool_),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from libs.domain import labels as label_keys
+from libs.domain.capacity import InstanceType
 from libs.domain.plan import PlannedNodeClaim
 from libs.domain.pod import PodShape
 from libs.domain.reason import TargetKind
@@ -44,6 +45,66 @@ def violations(snapshot: ClusterSnapshot, solution: Solution) -> list[str]:
     for claim in solution.plan.nodeclaims:
         found += _every_type_has_room(snapshot, claim)
     return found + _bind_all(hosts)
+
+
+def overlooked(snapshot: ClusterSnapshot, solution: Solution) -> list[str]:
+    """Return where pods that the plan leaves over could go after all, one at a time.
+
+    New nodes count only of pools without limits.
+    """
+    hosts = _hosts(snapshot, solution)
+    for host in hosts:
+        host.pods += host.planned
+        host.planned = []
+    rows = {row.uid: row for row in snapshot.pods.rows()}
+    found = []
+    for uid in {one.pod_uids[0] for one in solution.plan.unplaced}:
+        shape = snapshot.shapes[rows[uid].shape]
+        if shape.topology_spread and shape.required_node_terms:
+            # Whether such a constraint looks at a claim depends on what the claim becomes; the
+            # solver counts every claim that may, and is then stricter than what comes true.
+            continue
+        for host in (*hosts, *_new_hosts(snapshot)):
+            around = hosts if host in hosts else [*hosts, host]
+            if not _takes(around, host, shape):
+                continue
+            found.append(f"{uid} of shape {shape.id} fits on {host.name}")
+    return found
+
+
+def _takes(hosts: list[Host], host: Host, shape: PodShape) -> bool:
+    host.planned = [shape]
+    refused = [*_room(host), *_labels(host, shape), *_refusals(hosts, host, shape)]
+    host.planned = []
+    return not refused
+
+
+def _new_hosts(snapshot: ClusterSnapshot) -> Iterator[Host]:
+    for pool in snapshot.nodepools.values():
+        if len(pool.limits):
+            continue
+        catalogue = snapshot.catalogues[pool.template.node_class.key]
+        for kind in catalogue.instance_types:
+            for offering in kind.offerings:
+                labels = _type_labels(kind) | dict(pool.template.labels)
+                labels |= {
+                    label_keys.NODEPOOL: pool.name,
+                    label_keys.HOSTNAME: "new",
+                    label_keys.ZONE: offering.zone,
+                    label_keys.CAPACITY_TYPE: offering.capacity_type,
+                }
+                if pool.template.requirements.allows(labels):
+                    room = kind.capacity.subtract(kind.overhead)
+                    name = f"new {kind.name} of {pool.name} in {offering.zone}"
+                    yield Host(name, labels, pool.template.taints, room)
+
+
+def _type_labels(kind: InstanceType) -> dict[str, str]:
+    return {
+        one.key: next(iter(one.values))
+        for one in kind.requirements
+        if not one.complement and len(one.values) == 1
+    }
 
 
 def _bind_all(hosts: list[Host]) -> list[str]:
@@ -122,11 +183,7 @@ def _host(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Host:
     kinds = {kind.name: kind for kind in catalogue.instance_types}
     kind = kinds[claim.cheapest.instance_type]
     name = f"claim-{claim.index}"
-    labels = {
-        one.key: next(iter(one.values))
-        for one in kind.requirements
-        if not one.complement and len(one.values) == 1
-    }
+    labels = _type_labels(kind)
     labels |= dict(pool.template.labels) | dict(claim.labels)
     labels |= {
         label_keys.HOSTNAME: name,

@@ -29,9 +29,14 @@ from tests.support.builders import (
     require,
     selecting,
 )
-from tests.unit.services.solver.core.plan_check import violations
+from tests.unit.services.solver.core.plan_check import overlooked, violations
 
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(
+    max_examples=150,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 APPS = ("web", "api")
 KEYS = (label_keys.ZONE, label_keys.HOSTNAME)
 
@@ -136,6 +141,12 @@ CATALOGUE = a_catalogue(
 @given(clusters())
 def test_no_plan_breaks_a_hard_rule(snapshot: ClusterSnapshot) -> None:
     assert violations(snapshot, solve(snapshot, SolveOptions())) == []
+
+
+@SETTINGS
+@given(clusters())
+def test_nobody_is_left_over_who_would_fit_alone(snapshot: ClusterSnapshot) -> None:
+    assert overlooked(snapshot, solve(snapshot, SolveOptions())) == []
 
 
 @SETTINGS
