@@ -9,11 +9,11 @@
         run_virtual(scenario())
 
 Each service is made by its own `build` and lives by the same `serve` as in production. `kill` ends
-one at once, as a crash does; `stop` ends it in order; `start` again gives it a new boot id.
+one at once, as a crash does (`strike` does the same from within a call); `stop` ends it in order;
+`start` again gives it a new boot id.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+import grpc
 from prometheus_client import CollectorRegistry
 
 from libs.runtime import server
@@ -37,6 +38,7 @@ from libs.runtime.randomness import Random
 from libs.runtime.runtime_settings import RuntimeSettings
 from libs.runtime.serving import Listener, serve
 from libs.runtime.timeouts import CallDeadlines
+from tests.support.sockets import SocketNetwork
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -66,12 +68,14 @@ class World:
         start: datetime = START,
         table: AuthorizationTable = ALL_TRUSTED,
         settings: RuntimeSettings | None = None,
+        network: MemoryNetwork | SocketNetwork | None = None,
     ) -> None:
         self.clock = LoopClock(start)
-        self.network = MemoryNetwork()
+        self.network = network or MemoryNetwork()
         self.services: dict[str, Running] = {}
         self._random = Random(seed)
         self._table = table
+        self._dying: set[asyncio.Task[None]] = set()
         self._settings = settings or RuntimeSettings()
 
     async def start(
@@ -106,10 +110,9 @@ class World:
         guard = Guard(
             table=self._table, deadlines=CallDeadlines(), metrics=ServerMetrics(runtime.metrics)
         )
-        memory_server = MemoryServer(guard)
-        services = server.register(memory_server, app.servicers, runtime.health)
-        listener = Listener(server=memory_server, guard=guard, services=services)
-        self.network.listen(address, memory_server)
+        listening = self._listen(address, guard)
+        services = server.register(listening, app.servicers, runtime.health)
+        listener = Listener(server=listening, guard=guard, services=services)
         stop = asyncio.Event()
         grace = self._settings.grace_period
         life = serve(app, (listener,), runtime.health, stop, grace)
@@ -117,6 +120,8 @@ class World:
 
         def sever_all() -> None:
             peer.cut_off()
+            if isinstance(listening, MemoryServer):
+                listening.vanish()
             sever()
 
         self.services[name] = Running(
@@ -132,15 +137,20 @@ class World:
         await running.task
 
     async def kill(self, name: str) -> None:
-        """End a service where it stands, as a crash does.
+        """End a service where it stands, as a crash does, and wait until nothing of it runs."""
+        await asyncio.wait({self.strike(name)})
+
+    def strike(self, name: str) -> "asyncio.Task[None]":
+        """Let a service die at this instant; return its task, which ends a little later.
 
         It is cut off from the world first: what it would still do to clean up reaches nobody.
         """
         running = self.services.pop(name)
         running.sever()
         running.task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await running.task
+        self._dying.add(running.task)
+        running.task.add_done_callback(self._bury)
+        return running.task
 
     async def sleep(self, span: timedelta) -> None:
         """Let simulated time pass; raise at once if a service ends by itself."""
@@ -171,19 +181,33 @@ class World:
             if exc_type is None and not self.services[name].task.done():
                 await self.stop(name)
             else:
-                with contextlib.suppress(Exception):
-                    await self.kill(name)
+                self.strike(name)
+        if self._dying:
+            await asyncio.wait(self._dying)
 
     async def _watched(self, waiting: Coroutine[Any, Any, None]) -> None:
         sleeper = asyncio.ensure_future(waiting)
-        tasks = {running.task for running in self.services.values()}
         try:
-            await asyncio.wait({sleeper, *tasks}, return_when=asyncio.FIRST_COMPLETED)
-            for task in tasks:
-                if task.done():
-                    await task
+            while not sleeper.done():
+                tasks = {running.task for running in self.services.values()}
+                await asyncio.wait({sleeper, *tasks}, return_when=asyncio.FIRST_COMPLETED)
+                for running in self.services.values():
+                    if running.task.done():
+                        await running.task
         finally:
             sleeper.cancel()
+
+    def _bury(self, task: "asyncio.Task[None]") -> None:
+        self._dying.discard(task)
+        if not task.cancelled():
+            task.exception()  # what a process says while it dies is nobody's failure
+
+    def _listen(self, address: str, guard: Guard) -> grpc.aio.Server:
+        if isinstance(self.network, SocketNetwork):
+            return self.network.listen(address, guard)
+        memory_server = MemoryServer(guard)
+        self.network.listen(address, memory_server)
+        return memory_server
 
     def _fork(self) -> Random:
         return Random(self._random.getrandbits(64))

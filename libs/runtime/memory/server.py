@@ -58,6 +58,12 @@ class MemoryServer(grpc.aio.Server):
             await asyncio.wait(tuple(self._tasks))
         self._stopped.set()
 
+    def vanish(self) -> None:
+        """Break off every call and accept no more, as a process that dies does."""
+        self._accepting = False
+        for exchange in tuple(self._open.values()):
+            exchange.finish(Status(grpc.StatusCode.UNAVAILABLE, "the server is gone"))
+
     async def wait_for_termination(
         self,
         timeout: float | None = None,  # noqa: ASYNC109  # the signature is gRPC's
