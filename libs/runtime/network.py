@@ -40,6 +40,8 @@ class Network(Protocol):
     async def resolve(self, target: str) -> tuple[str, ...]:
         """Return the sorted addresses behind a headless service's `host:port`, as `ip:port`.
 
+        A channel to one of them expects the certificate of `host`: addresses of pods are in none.
+
         Raises:
             Unavailable: the name has no addresses now.
         """
@@ -55,6 +57,8 @@ class GrpcNetwork:
         self._certificates = certificates
         self._deadlines = deadlines
         self._channels: dict[str, DomainChannel] = {}
+        self._hosts: dict[str, str] = {}
+        """Name by which each resolved address was asked for."""
 
     def channel(self, target: str) -> grpc.aio.Channel:
         """Return the channel to `host:port`.
@@ -75,7 +79,9 @@ class GrpcNetwork:
             )
         except OSError as error:
             raise Unavailable(f"{target} has no addresses: {error}") from error
-        return tuple(sorted({_joined(address[0], address[1]) for *_, address in found}))
+        addresses = {_joined(address[0], address[1]) for *_, address in found}
+        self._hosts |= dict.fromkeys(addresses, host)
+        return tuple(sorted(addresses))
 
     async def close(self) -> None:
         """Close all channels; their calls are cancelled."""
@@ -85,7 +91,7 @@ class GrpcNetwork:
 
     def _source(self, target: str) -> Callable[[], grpc.aio.Channel]:
         if self._certificates is not None:
-            return _SecureSource(target, self._certificates).channel
+            return _SecureSource(target, self._certificates, self._hosts.get(target)).channel
         if not is_loopback(target):
             raise InvalidRequest(
                 f"{target} is plaintext beyond loopback; set JOINER_CFG_TLS_DIR", field="target"
@@ -101,9 +107,12 @@ class _SecureSource:
     it goes, which is the end of those calls or the change after next.
     """
 
-    def __init__(self, target: str, files: CertificateFiles) -> None:
+    def __init__(self, target: str, files: CertificateFiles, host: str | None) -> None:
         self._target = target
         self._files = files
+        self._options = OPTIONS
+        if host is not None:
+            self._options = (*OPTIONS, ("grpc.ssl_target_name_override", host))
         self._certificates: Certificates | None = None
         self._channels: list[grpc.aio.Channel] = []
 
@@ -112,7 +121,7 @@ class _SecureSource:
         if newest is not self._certificates:
             self._certificates = newest
             fresh = grpc.aio.secure_channel(
-                self._target, channel_credentials(newest), options=OPTIONS
+                self._target, channel_credentials(newest), options=self._options
             )
             self._channels = [*self._channels[-1:], fresh]
         return self._channels[-1]

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ async def secured(
     directory: Path,
     table: AuthorizationTable = WATCHER_ONLY,
     authenticate: Authenticate = by_certificate,
+    host: str = "127.0.0.1",
 ) -> AsyncIterator[str]:
     """Serve the echo with the certificates of a directory; give its address."""
     guard = Guard(
@@ -55,10 +57,10 @@ async def secured(
     credentials = tls.server_credentials(
         tls.CertificateFiles(directory), require_client=authenticate is by_certificate
     )
-    port = server.bind(grpc_server, "127.0.0.1:0", credentials)
+    port = server.bind(grpc_server, f"{host}:0", credentials)
     await grpc_server.start()
     try:
-        yield f"127.0.0.1:{port}"
+        yield f"{host}:{port}"
     finally:
         await grpc_server.stop(None)
 
@@ -86,6 +88,24 @@ async def test_the_identity_is_the_first_alternative_name(
 
     async with secured(tmp_path / "server") as target:
         assert await who(target, tmp_path / "client") == b"watcher"
+
+
+async def test_a_replica_behind_a_name_shows_the_certificate_of_the_name(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority.write(tmp_path / "server", "x", ("solver-sinks",))
+    authority.write(tmp_path / "client", "x", ("watcher",))
+
+    async with secured(tmp_path / "server", host="127.0.0.2") as target:
+        port = int(target.rpartition(":")[2])
+        answer = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.2", port))]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answer)
+        network = GrpcNetwork(tls.CertificateFiles(tmp_path / "client"), CallDeadlines())
+        (address,) = await network.resolve(f"solver-sinks:{port}")
+        try:
+            assert await EchoStub(network.channel(address)).One(b"who") == b"watcher"
+        finally:
+            await network.close()
 
 
 async def test_another_identity_is_forbidden(authority: Authority, tmp_path: Path) -> None:
