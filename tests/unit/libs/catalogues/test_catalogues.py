@@ -1,14 +1,18 @@
 import json
+from typing import Any
 
 import pytest
 
 from libs.catalogues import aws, file, kwok, named
 from libs.domain import labels as keys
+from libs.domain.capacity import InstanceType
 from libs.domain.errors import InvalidRequest
 
 
-def _values(kind, key):
-    return kind.requirements.get(key).values
+def _values(kind: InstanceType, key: str) -> frozenset[str]:
+    found = kind.requirements.get(key)
+    assert found is not None
+    return found.values
 
 
 @pytest.mark.parametrize(
@@ -20,16 +24,18 @@ def _values(kind, key):
         pytest.param("m-256x-amd64-linux", 8_599_023_256, 6_019_316_279, 1024, id="m-256x"),
     ],
 )
-def test_kwok_types_have_the_prices_and_pods_of_the_reference(name, on_demand, spot, pods):
+def test_kwok_types_have_the_prices_and_pods_of_the_reference(
+    name: str, on_demand: int, spot: int, pods: int
+) -> None:
     kind = {item.name: item for item in kwok.instance_types()}[name]
 
-    prices = {one.capacity_type: one.price_nanos_per_hour for one in kind.offerings}
+    prices = {str(one.capacity_type): one.price_nanos_per_hour for one in kind.offerings}
 
     assert prices == {"on-demand": on_demand, "spot": spot}
     assert kind.capacity.get("pods") == pods
 
 
-def test_kwok_catalogue_has_144_types_of_8_offerings():
+def test_kwok_catalogue_has_144_types_of_8_offerings() -> None:
     types = kwok.instance_types()
 
     assert len(types) == 144
@@ -37,7 +43,7 @@ def test_kwok_catalogue_has_144_types_of_8_offerings():
     assert _values(types[0], kwok.INSTANCE_FAMILY) == {"c"}
 
 
-def test_aws_catalogue_has_every_type_with_labels_that_users_select():
+def test_aws_catalogue_has_every_type_with_labels_that_users_select() -> None:
     types = {kind.name: kind for kind in aws.instance_types()}
 
     gpu = types["g4dn.12xlarge"]
@@ -46,14 +52,14 @@ def test_aws_catalogue_has_every_type_with_labels_that_users_select():
     assert _values(gpu, "karpenter.k8s.aws/instance-gpu-name") == {"t4"}
     assert _values(gpu, "karpenter.k8s.aws/instance-generation") == {"4"}
     assert gpu.capacity.get("nvidia.com/gpu") == 4
-    assert not types["m5.large"].requirements.get("karpenter.k8s.aws/instance-gpu-name").values
+    assert not _values(types["m5.large"], "karpenter.k8s.aws/instance-gpu-name")
     assert types["m5.large"].capacity.get("pods") == 29
     assert types["m5.large"].overhead.get("cpu") == 70
     assert "us-east-1f" in _values(types["m5.large"], keys.ZONE)
 
 
-def _document(**changes):
-    offering = {
+def _document(**changes: Any) -> bytes:
+    offering: dict[str, Any] = {
         "Price": 0.5,
         "Available": False,
         "Requirements": [
@@ -61,7 +67,7 @@ def _document(**changes):
             {"key": keys.CAPACITY_TYPE, "operator": "In", "values": ["spot"]},
         ],
     }
-    entry = {
+    entry: dict[str, Any] = {
         "name": "big.2xlarge",
         "architecture": "amd64",
         "operatingSystems": ["linux"],
@@ -71,7 +77,7 @@ def _document(**changes):
     return json.dumps([entry | changes]).encode()
 
 
-def test_file_types_get_default_pods_and_the_size_of_their_name():
+def test_file_types_get_default_pods_and_the_size_of_their_name() -> None:
     (kind,) = file.parse(_document())
 
     assert kind.capacity.get("pods") == 110
@@ -103,13 +109,15 @@ def test_file_types_get_default_pods_and_the_size_of_their_name():
         pytest.param({"resources": {"cpu": "-1"}}, "[0].resources.cpu", id="negative quantity"),
     ],
 )
-def test_a_broken_file_is_refused_with_the_field_path(changes, message):
+def test_a_broken_file_is_refused_with_the_field_path(
+    changes: dict[str, Any], message: str
+) -> None:
     with pytest.raises(InvalidRequest) as caught:
         file.parse(_document(**changes))
 
     assert str(caught.value).startswith(message)
 
 
-def test_an_unknown_name_says_what_there_is():
+def test_an_unknown_name_says_what_there_is() -> None:
     with pytest.raises(InvalidRequest, match="neither kwok nor aws nor a file"):
         named("azure")

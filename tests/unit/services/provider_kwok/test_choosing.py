@@ -33,19 +33,19 @@ def _chosen(spec: LaunchSpec, uid: str = "u") -> tuple[str, str, str]:
     return choice.instance_type.name, choice.offering.capacity_type, choice.offering.zone
 
 
-def test_the_cheapest_offering_of_all_listed_types_is_chosen():
+def test_the_cheapest_offering_of_all_listed_types_is_chosen() -> None:
     spec = _spec(types=("c-4x-amd64-linux", "c-2x-amd64-linux"), zones=("test-zone-c",))
 
     assert _chosen(spec) == ("c-2x-amd64-linux", "spot", "test-zone-c")
 
 
-def test_capacity_type_of_the_claim_is_kept():
+def test_capacity_type_of_the_claim_is_kept() -> None:
     spec = _spec(types=("c-2x-amd64-linux",), zones=("test-zone-a",), paid=("on-demand",))
 
     assert _chosen(spec) == ("c-2x-amd64-linux", "on-demand", "test-zone-a")
 
 
-def test_equal_prices_are_spread_over_zones_and_repeat_for_the_same_claim():
+def test_equal_prices_are_spread_over_zones_and_repeat_for_the_same_claim() -> None:
     spec = _spec(types=("c-2x-amd64-linux",))
 
     zones = {_chosen(spec, f"uid-{number}")[2] for number in range(40)}
@@ -77,7 +77,9 @@ def test_equal_prices_are_spread_over_zones_and_repeat_for_the_same_claim():
         ),
     ],
 )
-def test_a_claim_that_gets_nothing_is_told_why(spec, kind, message):
+def test_a_claim_that_gets_nothing_is_told_why(
+    spec: LaunchSpec, kind: LaunchFailureKind, message: str
+) -> None:
     result = choose(spec, "u", TYPES, WELL_KNOWN)
 
     assert isinstance(result, LaunchFailure)
