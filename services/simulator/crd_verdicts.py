@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.simulator.core.api.messages import Request, Response
+from services.simulator.core.api.placement import key_of
 from services.simulator.core.api.server import ApiServer
-from services.simulator.core.api.store import key_of
 from services.simulator.rule_ids import RuleIds, number_rules
 
 Line = Mapping[str, Any]

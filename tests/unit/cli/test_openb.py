@@ -12,7 +12,7 @@ def _pods(*rows: str) -> list[dict]:  # type: ignore[type-arg]  # free-form JSON
     return list(openb.pods(io.StringIO("\n".join([HEADER, *rows])), "pods.csv"))
 
 
-def test_a_share_of_a_gpu_is_one_gpu():
+def test_a_share_of_a_gpu_is_one_gpu() -> None:
     (pod,) = _pods("a,6000,12288,1,460,,LS,Running,60,,")
 
     (container,) = pod["spec"]["containers"]
@@ -24,7 +24,7 @@ def test_a_share_of_a_gpu_is_one_gpu():
     assert pod["metadata"]["creationTimestamp"] == "2023-01-01T00:01:00Z"
 
 
-def test_gpu_models_become_a_required_node_affinity():
+def test_gpu_models_become_a_required_node_affinity() -> None:
     (pod,) = _pods("a,1,1,1,1000,V100M32|T4|V100M32,LS,Pending,0,,")
 
     affinity = pod["spec"]["affinity"]["nodeAffinity"]
@@ -47,7 +47,7 @@ def test_gpu_models_become_a_required_node_affinity():
         pytest.param(f"{HEADER}\n,1,1,0,0,,LS,R,0,,", "pods.csv:2: a value is needed", id="name"),
     ],
 )
-def test_bad_rows_name_file_line_and_column(text, message):
+def test_bad_rows_name_file_line_and_column(text: str, message: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         list(openb.pods(io.StringIO(text), "pods.csv"))
 
@@ -61,7 +61,7 @@ def test_bad_rows_name_file_line_and_column(text, message):
         pytest.param(openb.Machines.READY, {}, id="ready"),
     ],
 )
-def test_machines_become_nodes(machines, spec):
+def test_machines_become_nodes(machines: openb.Machines, spec: dict[str, bool]) -> None:
     text = "sn,cpu_milli,memory_mib,gpu,model\nn-1,96000,393216,8,G2\n"
 
     (node,) = openb.nodes(io.StringIO(text), "nodes.csv", machines)
