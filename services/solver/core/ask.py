@@ -60,13 +60,6 @@ class Ask:
         """Return whether other pods decide where this one may run."""
         return bool(self.spread or self.affinity or self.anti_affinity)
 
-    @property
-    def names_nodes(self) -> bool:
-        """Return whether any alternative is about names of nodes."""
-        return any(
-            place.node_names is not None or place.excluded_node_names for place in self.places
-        )
-
 
 def asks(shape: PodShape, policy: PreferencePolicy, *, prefer_no_schedule: bool) -> tuple[Ask, ...]:
     """Return what a shape asks for, most wishes first, only the hard ones last.
@@ -82,11 +75,6 @@ def asks(shape: PodShape, policy: PreferencePolicy, *, prefer_no_schedule: bool)
     if prefer_no_schedule:
         found.append(replace(found[-1], effects=HARD_EFFECTS))
     return tuple(found)
-
-
-def hard(shape: PodShape) -> Ask:
-    """Return only what is hard of a shape."""
-    return _ask(_without_preferences(shape), HARD_EFFECTS)
 
 
 def daemon(shape: PodShape) -> Ask:

@@ -39,10 +39,6 @@ class Domains:
             found |= 1 << number
         return found
 
-    def everything(self, key: str) -> int:
-        """Return the set of all values met so far, absence apart."""
-        return (1 << self.count(key)) - 2
-
     def count(self, key: str) -> int:
         """Return how many numbers are in use, that of absence included."""
         return len(self._values.get(key, ("",)))

@@ -103,10 +103,15 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]
         limits=tuple(pool_limits(one, encoded.snapshot) for one in encoded.templates),
         classes=classes,
         topology=topology,
-        reservations=Reservations.of(encoded.templates),
+        reservations=Reservations.of(encoded.templates if _reserves(encoded.options) else ()),
         min_values=encoded.options.min_values_policy,
     )
     return made, Bins(encoded.standing, len(encoded.dimensions.names))
+
+
+def _reserves(options: SolveOptions) -> bool:
+    """Tell whether reserved instances are counted: Karpenter's gate, on by default."""
+    return options.feature_gates.get("ReservedCapacity", True)
 
 
 def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:

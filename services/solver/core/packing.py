@@ -113,6 +113,9 @@ class Packer:
 
     def _place_group(self, index: int) -> bool:
         before = self.left[index]
+        if self._problem.groups[index].shape.device_claims:
+            # Devices are not counted yet: rather wait than buy what may not have them.
+            return False
         for ask in self._problem.asks[index]:
             request = a_request(index, ask, self._problem.dimensions)
             while self.left[index]:

@@ -103,6 +103,8 @@ def _reject(pool: str, rule: Rule, message: str) -> Rejection:
 def _rejection(problem: Problem, case: _Case, template: Template, deferred: bool) -> Rejection:
     """Ask the rules one after the other, as packing does."""
     name = template.pool.name
+    if case.ask.shape.device_claims:
+        return _reject(name, Rule.DEVICES, "claims of devices are not planned for yet")
     bad = not_borne(case.ask.shape, template.pool.template.taints, case.ask.effects)
     if bad:
         found = _reject(name, Rule.TAINTS, f"taint {bad[0]} is not tolerated")
@@ -125,6 +127,8 @@ def _rejection(problem: Problem, case: _Case, template: Template, deferred: bool
 def _narrowest(problem: Problem, root: ClaimClass, case: _Case) -> ClaimClass | Rejection:
     template = root.template
     name = template.pool.name
+    if not case.ask.node_places:
+        return _reject(name, Rule.NODE_AFFINITY, "its node affinity contradicts itself")
     if not case.ask.places:
         return _reject(name, Rule.VOLUME_TOPOLOGY, "its volumes cannot be used from one place")
     found: Rejection | None = None
@@ -272,6 +276,8 @@ def _existing(packer: Packer, case: _Case) -> tuple[tuple[Rule, int], ...]:
     for position, number in enumerate(standing.class_of.tolist()):
         if not tolerated[number]:
             found[Rule.TAINTS] += 1
+        elif case.ask.shape.device_claims:
+            found[Rule.DEVICES] += 1
         elif not suits[position]:
             found[Rule.VOLUME_TOPOLOGY if labelled[number] else Rule.NODE_AFFINITY] += 1
         else:

@@ -67,7 +67,3 @@ class Reservations:
         for name in now - before:
             self.left[name] -= 1
         self._held[claim] = now
-
-    def held(self, claim: int) -> frozenset[str]:
-        """Return the ids that a claim holds."""
-        return self._held.get(claim, frozenset())

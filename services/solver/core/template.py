@@ -19,7 +19,6 @@ from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
 from libs.domain.pod import HostPort
 from libs.domain.reason import Rule
-from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
@@ -63,11 +62,6 @@ class Template:
     daemon_ports: tuple[DaemonPorts, ...]
     offerings: Bools
     """(n_offerings,): can be bought and meets the template."""
-
-    def conflicts(self, requirements: Requirements) -> Requirement | None:
-        """Return the first requirement of a pod that the template cannot meet."""
-        found = self.requirements.conflicts(requirements, allow_undefined=self.columns.well_known)
-        return found[0].incoming if found else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

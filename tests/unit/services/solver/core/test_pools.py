@@ -429,6 +429,19 @@ def test_pods_wait_for_the_next_plan_where_all_reserved_instances_are_promised()
     assert plan.unplaced[0].reason.deferred
 
 
+def test_with_the_gate_off_reserved_instances_are_not_counted() -> None:
+    kind = a_type(offerings=(RESERVED, an_offering("zone-a")))
+    off = SolveOptions(feature_gates={"ReservedCapacity": False})
+    plan = plan_of(
+        off,
+        shapes=[a_shape(cpu="3")],
+        pods=pods(2),
+        catalogues=[a_catalogue(kind, **RESERVABLE)],
+    )
+
+    assert on_new(plan) == [1, 1]
+
+
 RESERVABLE: dict[str, Any] = {"well_known_keys": ("example.com/reservation-id",)}
 
 

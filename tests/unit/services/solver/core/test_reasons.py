@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
+from libs.domain.device import DeviceClaim
 from libs.domain.reason import Rule
 from tests.support.builders import (
     a_daemonset,
@@ -74,6 +75,17 @@ def test_a_type_that_misses_one_thing_is_nearer_than_one_that_misses_two() -> No
             id="volume in a zone that is not sold",
         ),
         pytest.param({}, {"limits": amounts(cpu=1)}, Rule.POOL_LIMITS, "", id="limits"),
+        pytest.param({"device_claims": (DeviceClaim(),)}, {}, Rule.DEVICES, "", id="devices"),
+        pytest.param(
+            {
+                "selector": {label_keys.ZONE: "zone-a"},
+                "required_node_terms": (a_node_term((label_keys.ZONE, "In", ["zone-b"])),),
+            },
+            {},
+            Rule.NODE_AFFINITY,
+            "",
+            id="contradiction",
+        ),
         pytest.param(
             {},
             {"ready": False, "problems": ("its class is gone",)},
