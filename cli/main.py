@@ -5,6 +5,7 @@ import typer
 from cli import importing
 from cli.check import check
 from cli.plan import plan
+from cli.run.command import run
 from cli.verdicts import verdicts
 
 app = typer.Typer(
@@ -16,6 +17,7 @@ app.add_typer(importing.app, name="import")
 app.command()(plan)
 app.command()(check)
 app.command()(verdicts)
+app.command()(run)
 
 
 def main() -> None:
