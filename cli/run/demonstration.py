@@ -48,6 +48,8 @@ class Stage:
     """Set when somebody wants it to end."""
     keep: bool
     """Stay up once everything runs, until told to stop."""
+    began: float
+    """Monotonic instant from which time is told."""
 
     @property
     def kubeconfig(self) -> Path:
@@ -94,7 +96,7 @@ async def _play(stage: Stage, guard: "asyncio.Task[NoReturn]") -> bool:
         tasks = [background.create_task(informers.run(), name="informers")]
         await informers.wait_synced()
         with _ending_with_summary(stage) as runs, _display(stage.console) as display:
-            telling = await _telling(observed, display)
+            telling = await _telling(stage, observed, display)
             tasks.append(background.create_task(telling.run(), name="telling"))
             run = Run(api=api, observed=observed, telling=telling, clock=_CLOCK)
             runs.append(run)
@@ -141,12 +143,13 @@ def _display(console: Console) -> Iterator[Display]:
         yield LiveDisplay(live)
 
 
-async def _telling(observed: Observed, display: Display) -> Telling:
+async def _telling(stage: Stage, observed: Observed, display: Display) -> Telling:
     types = await asyncio.to_thread(catalogues.named, services.CATALOGUE)
     return Telling(
         observed,
         display,
         _CLOCK,
+        began=stage.began,
         prices=prices_of(types),
         unplaceable=[one.name for one in shop.WORKLOADS if not one.placeable],
     )

@@ -25,16 +25,18 @@ class Telling:
         display: Display,
         clock: Clock,
         *,
+        began: float,
         prices: Prices,
         unplaceable: Iterable[str],
     ) -> None:
+        """Take what is observed, where to show it, and since when (monotonic) the run lasts."""
         self.phase = ""
         self.footer = ""
         self.costs: list[int] = []
         self._observed = observed
         self._display = display
         self._clock = clock
-        self._began = clock.monotonic()
+        self._began = began
         self._prices = prices
         self._unplaceable = frozenset(unplaceable)
         self._news: RingBuffer[str] = RingBuffer(_NEWS_SHOWN)

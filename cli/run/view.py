@@ -61,24 +61,27 @@ class LiveDisplay:
         self._live.update(picture(screen), refresh=True)
 
     def say(self, line: str) -> None:
-        """Print a line above the picture."""
-        self._live.console.print(line, highlight=False)
+        """Do nothing: the latest lines are part of the picture."""
 
 
 class LineDisplay:
-    """Lines, for logs and pipes: news as they come, the state every few seconds."""
+    """Lines, for logs and pipes: news as they come, the state every few seconds if it changed."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._shown = -LINE_EVERY
         self._phase = ""
+        self._state = ""
 
     def show(self, screen: Screen) -> None:
         """Print the state, unless it was printed a moment ago."""
-        if screen.phase == self._phase and screen.elapsed - self._shown < LINE_EVERY:
+        state = ", ".join(_counts(screen.progress))
+        if screen.phase == self._phase and (
+            state == self._state or screen.elapsed - self._shown < LINE_EVERY
+        ):
             return
-        self._phase, self._shown = screen.phase, screen.elapsed
-        self._print(_state_line(screen))
+        self._phase, self._state, self._shown = screen.phase, state, screen.elapsed
+        self._print(f"{screen.elapsed.seconds:>4} s  {screen.phase}: {state}")
 
     def say(self, line: str) -> None:
         """Print a line."""
@@ -155,10 +158,6 @@ def _pools(progress: Progress) -> Table:
             dollars(pool.price_nanos_per_hour),
         )
     return table
-
-
-def _state_line(screen: Screen) -> str:
-    return f"{screen.elapsed.seconds:>4} s  {screen.phase}: {', '.join(_counts(screen.progress))}"
 
 
 def _counts(progress: Progress) -> Iterator[str]:

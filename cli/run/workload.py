@@ -53,6 +53,7 @@ class Workload:
     """Storage class of a volume of each pod's own."""
     gpus: int = 0
     arch: str = ""
+    """Runs on nodes of another architecture than most, which are tainted with its name."""
     on_demand: bool = False
     """Never on spot."""
     pool_label: tuple[str, str] | None = None
@@ -159,6 +160,8 @@ def _tolerations(workload: Workload) -> Iterator[Manifest]:
         return
     if workload.gpus:
         yield {"key": _GPU, "operator": "Exists", "effect": "NoSchedule"}
+    if workload.arch:
+        yield {"key": keys.ARCH, "value": workload.arch, "effect": "NoSchedule"}
     if workload.pool_label:
         key, value = workload.pool_label
         yield {"key": f"{_DOMAIN}/{key}", "value": value, "effect": "NoSchedule"}
