@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 AT_ONCE = timedelta(0)
 _WORKERS = 100
 """Most looks at a time; they wait for the network, not for the processor."""
+_TICK = 0.001
+"""Timers of the event loop may fire a moment early; what is due then must not wait for none."""
 _STALE_RETRY = timedelta(milliseconds=500)
 """After a lost race, by when the informers have told of the winner."""
 _BACKOFF = BackoffPolicy(first=timedelta(seconds=1), cap=timedelta(minutes=1))
@@ -99,7 +101,7 @@ class WorkQueue:
 
     def _take_due(self) -> list[Key]:
         """Return keys whose time has come, as many as there are free workers."""
-        now = self._clock.monotonic()
+        now = self._clock.monotonic() + _TICK
         taken: list[Key] = []
         while self._order and self._order[0][0] <= now and len(self._running) < _WORKERS:
             at, _, key = heapq.heappop(self._order)
