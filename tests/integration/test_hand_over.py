@@ -19,7 +19,8 @@ from tests.support.mutations import Instant
 ELECTED = ("watcher", "lifecycle", "disruption")
 WAVES = tuple(f"wave-{number}" for number in range(5))
 
-_AWAY = timedelta(seconds=2)
+_AWAY = timedelta(seconds=5)
+"""Longer than a standby takes to look at the lease."""
 _CUT_FOR = timedelta(seconds=40)
 
 HandOver = Callable[[Cluster, str], Coroutine[Any, Any, None]]
@@ -51,6 +52,7 @@ def test_a_hand_over_doubles_nothing_and_leaves_nothing(service: str, hand_over:
 
         await beside(cluster, pods_come(cluster), hand_over(cluster, first))
         await cluster.until(lambda: cluster.run(2 * len(WAVES)) and cluster.is_settled())
+        await cluster.until(lambda: cluster.leader(service))
         second = cluster.leader(service)
         await beside(cluster, pods_go(cluster), hand_over(cluster, second))
         await cluster.until(cluster.is_empty)

@@ -51,6 +51,8 @@ class Mutations:
     """The mutations of one run."""
 
     made: list[Mutation] = field(default_factory=list)
+    sent: dict[str, Any] = field(default_factory=dict)
+    """The last message of every method with a single one, by the method's full name."""
     steps_in: Callable[[Instant, str], None] = lambda _instant, _process: None
     """Called at every instant, with the process whose mutation it is; what it raises is raised in
     the place of the mutation or of its answer."""
@@ -101,10 +103,11 @@ class _NotedChannel(grpc.aio.Channel):
 
     def unary_unary(self, method: str, *rest: Any, **options: Any) -> Any:
         inner = self._channel.unary_unary(method, *rest, **options)
-        if method not in ACTING:
-            return inner
 
         async def call(request: Any, **how: Any) -> Any:
+            self._mutations.sent[method] = request
+            if method not in ACTING:
+                return await inner(request, **how)
             with self._mutations.noted(self._process, method, request):
                 return await inner(request, **how)
 
