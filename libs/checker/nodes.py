@@ -7,16 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from libs.domain import labels as keys
+from libs.domain.allocatable import allocatable
 from libs.domain.capacity import Catalogue, InstanceType, Offering
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
-from libs.domain.requirement import Operator
-from libs.domain.requirements import Requirements
-from libs.domain.resources import MEMORY, Resources
+from libs.domain.resources import Resources
 from libs.domain.taint import Taint
-
-_HUGEPAGES = "hugepages-"
 
 
 def planned_name(claim: PlannedNodeClaim) -> str:
@@ -43,9 +40,9 @@ def planned_node(
     name = planned_name(claim)
     labels = {
         **dict(pool.template.labels),
-        **single_values(claim.requirements),
-        **single_values(kind.requirements),
-        **single_values(offering.requirements),
+        **claim.requirements.single_values(),
+        **kind.requirements.single_values(),
+        **offering.requirements.single_values(),
         **dict(claim.labels),
         keys.NODEPOOL: pool.name,
         keys.HOSTNAME: name,
@@ -55,28 +52,8 @@ def planned_node(
 
 def flying_node(claim: NodeClaim) -> dict[str, Any]:
     """Return the Node of a claim in flight, as far as its provider told."""
-    labels = {**single_values(claim.requirements), **dict(claim.labels), keys.HOSTNAME: claim.name}
+    labels = {**claim.requirements.single_values(), **dict(claim.labels), keys.HOSTNAME: claim.name}
     return _node(claim.name, labels, claim.taints, claim.allocatable)
-
-
-def single_values(requirements: Requirements) -> dict[str, str]:
-    """Return the labels that the requirements leave no choice in."""
-    return {
-        one.key: next(iter(one.values))
-        for one in requirements
-        if one.operator is Operator.IN and len(one.values) == 1
-    }
-
-
-def allocatable(kind: InstanceType, offering: Offering) -> Resources:
-    """Return capacity less overhead, offering's overrides first, huge pages out of memory."""
-    full = dict(kind.capacity.items()) | dict(offering.capacity_override.items())
-    kept_back = dict(kind.overhead.items()) | dict(offering.overhead_override.items())
-    left = {name: max(0, amount - kept_back.get(name, 0)) for name, amount in full.items()}
-    huge = sum(amount for name, amount in full.items() if name.startswith(_HUGEPAGES))
-    if huge:
-        left[MEMORY] = max(0, left.get(MEMORY, 0) - huge)
-    return Resources(left)
 
 
 def _node(

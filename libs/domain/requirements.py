@@ -177,6 +177,14 @@ class Requirements:
                 return False
         return True
 
+    def single_values(self) -> dict[str, str]:
+        """Return the labels that leave no choice: what a node made for this carries."""
+        return {
+            one.key: next(iter(one.values))
+            for one in self
+            if one.operator is Operator.IN and len(one.values) == 1
+        }
+
     def entries(self) -> tuple[Entry, ...]:
         """Return the entries of a Kubernetes object, in order of the key."""
         return tuple(entry for one in self for entry in one.entries())

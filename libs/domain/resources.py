@@ -28,7 +28,8 @@ NODES = "nodes"
 """Karpenter's pseudo resource that counts nodes in pool limits."""
 WELL_KNOWN = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
 
-_HUGEPAGES = "hugepages-"
+HUGEPAGES = "hugepages-"
+"""Prefix of the resources that hold pages of one size."""
 
 
 class Resources:
@@ -86,6 +87,10 @@ class Resources:
         """Return what is left of `self`: only its own names, below zero where `other` has more."""
         taken = other._amounts
         return Resources({name: have - taken.get(name, 0) for name, have in self._amounts.items()})
+
+    def overlaid(self, top: "Resources") -> "Resources":
+        """Return the amounts of both sides, those of `top` where both have a name."""
+        return Resources(self._amounts | top._amounts) if top._amounts else self
 
     def maximum(self, other: "Resources") -> "Resources":
         """Return the larger amount of each name that either side has."""
@@ -173,6 +178,6 @@ def _parsed(
 def _format(name: str, amount: int) -> str:
     if name == CPU:
         return quantity.format_millicores(amount)
-    if name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith(_HUGEPAGES):
+    if name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith(HUGEPAGES):
         return quantity.format_bytes(amount)
     return quantity.format_units(amount)

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from libs.domain import allocatable as amounts
 from libs.domain import labels as keys
 from libs.domain.provider import ClaimLaunch, Instance, LaunchSpec
-from libs.domain.requirement import Operator
-from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.taint import UNREGISTERED, Taint
 from services.provider_kwok.core.choosing import Choice
@@ -93,15 +92,12 @@ def manifest_of_claim(claim: Mapping[str, Any]) -> dict[str, Any]:
 
 def capacity(spec: LaunchSpec, choice: Choice) -> Resources:
     """Return the type's capacity, and what was requested of resources that the type lacks."""
-    return Resources({**dict(spec.requests.items()), **dict(choice.instance_type.capacity.items())})
+    return spec.requests.overlaid(amounts.full_capacity(choice.instance_type, choice.offering))
 
 
 def allocatable(spec: LaunchSpec, choice: Choice) -> Resources:
-    """Return the type's capacity less its overhead, and requested resources that it lacks."""
-    kind = choice.instance_type
-    return Resources(
-        {**dict(spec.requests.items()), **dict(kind.capacity.subtract(kind.overhead).items())}
-    )
+    """Return what the type leaves for pods, and requested resources that it lacks."""
+    return spec.requests.overlaid(amounts.allocatable(choice.instance_type, choice.offering))
 
 
 def instance(node: Mapping[str, Any], now: datetime) -> Instance:
@@ -126,22 +122,14 @@ def _labels(claim: ClaimLaunch, spec: LaunchSpec, choice: Choice) -> dict[str, s
     offering = choice.offering
     return {
         **dict(spec.labels),
-        **_single_values(spec.requirements),
-        **_single_values(choice.instance_type.requirements),
-        **_single_values(offering.requirements),
+        **spec.requirements.single_values(),
+        **choice.instance_type.requirements.single_values(),
+        **offering.requirements.single_values(),
         keys.INSTANCE_TYPE: choice.instance_type.name,
         _PRICE: f"{offering.price_nanos_per_hour / 1_000_000_000:f}",
         "kwok-partition": "a",
         keys.HOSTNAME: claim.name,
         **FAKE,
-    }
-
-
-def _single_values(requirements: Requirements) -> dict[str, str]:
-    return {
-        one.key: next(iter(one.values))
-        for one in requirements
-        if one.operator is Operator.IN and len(one.values) == 1
     }
 
 

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from libs.domain import labels as label_keys
+from libs.domain.allocatable import allocatable, full_capacity
 from libs.domain.capacity import Catalogue, InstanceType, Offering
 from libs.domain.requirement import Requirement
 from libs.domain.resources import Resources
-from services.solver.core import allocatable as amounts
 from services.solver.core.vectors import MOST, Bools, Ints
 
 _MOST_MASKS = 2048
@@ -136,8 +136,8 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
             if override not in known:
                 known[override] = len(rows)
                 row_type.append(index)
-                rows.append(amounts.allocatable(kind, offering))
-                capacities.append(amounts.capacity(kind, offering))
+                rows.append(allocatable(kind, offering))
+                capacities.append(full_capacity(kind, offering))
             offerings.append(offering)
             row_of.append(known[override])
     row = np.array(row_of, np.int64)

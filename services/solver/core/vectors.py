@@ -81,6 +81,9 @@ def covering(room: Ints, request: Ints | int) -> Bools:
 
 
 def most_that_fit(room: Ints, request: Ints) -> Ints:
-    """Return how often `request`, all of it positive, fits into each row of `room`, at least 0."""
-    found: Ints = np.maximum((room // request).min(axis=-1), 0)
+    """Return how often `request`, all of it positive, fits into each row of `room`, at least 0.
+
+    A request without columns fits without bound.
+    """
+    found: Ints = np.maximum((room // request).min(axis=-1, initial=UNBOUNDED), 0)
     return found

@@ -118,6 +118,19 @@ def test_labels_become_requirements_under_their_current_keys() -> None:
     )
 
 
+def test_labels_that_leave_no_choice_are_single_values() -> None:
+    some = Requirements.of(
+        (
+            Entry(key="one", operator=Operator.IN, values=("a",)),
+            Entry(key="two", operator=Operator.IN, values=("a", "b")),
+            Entry(key="not", operator=Operator.NOT_IN, values=("a",)),
+            Entry(key="any", operator=Operator.EXISTS),
+        )
+    )
+
+    assert some.single_values() == {"one": "a"}
+
+
 def test_the_text_hides_the_hostname_and_is_sorted() -> None:
     shown = str(required(("kubernetes.io/hostname", "In", "n"), ("b", "Exists"), ("a", "Gt", "1")))
 

@@ -126,3 +126,9 @@ def test_what_was_added_can_be_taken_away(a: Resources, b: Resources) -> None:
     both = a.add(b)
 
     assert all(both.subtract(b).get(name) == a.get(name) for name in both)
+
+
+def test_what_is_laid_over_wins_where_both_have_a_name() -> None:
+    below, top = Resources({"cpu": 1, "pods": 10}), Resources({"cpu": 0, "memory": 5})
+
+    assert below.overlaid(top) == Resources({"cpu": 0, "memory": 5, "pods": 10})

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from libs.domain import labels as label_keys
-from libs.domain.capacity import InstanceType
 from libs.domain.plan import PlannedNodeClaim
 from libs.domain.pod import PodShape
 from libs.domain.reason import TargetKind
@@ -86,7 +85,7 @@ def _new_hosts(snapshot: ClusterSnapshot) -> Iterator[Host]:
         catalogue = snapshot.catalogues[pool.template.node_class.key]
         for kind in catalogue.instance_types:
             for offering in kind.offerings:
-                labels = _type_labels(kind) | dict(pool.template.labels)
+                labels = kind.requirements.single_values() | dict(pool.template.labels)
                 labels |= {
                     label_keys.NODEPOOL: pool.name,
                     label_keys.HOSTNAME: "new",
@@ -97,14 +96,6 @@ def _new_hosts(snapshot: ClusterSnapshot) -> Iterator[Host]:
                     room = kind.capacity.subtract(kind.overhead)
                     name = f"new {kind.name} of {pool.name} in {offering.zone}"
                     yield Host(name, labels, pool.template.taints, room)
-
-
-def _type_labels(kind: InstanceType) -> dict[str, str]:
-    return {
-        one.key: next(iter(one.values))
-        for one in kind.requirements
-        if not one.complement and len(one.values) == 1
-    }
 
 
 def _bind_all(hosts: list[Host]) -> list[str]:
@@ -183,7 +174,7 @@ def _host(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Host:
     kinds = {kind.name: kind for kind in catalogue.instance_types}
     kind = kinds[claim.cheapest.instance_type]
     name = f"claim-{claim.index}"
-    labels = _type_labels(kind)
+    labels = kind.requirements.single_values()
     labels |= dict(pool.template.labels) | dict(claim.labels)
     labels |= {
         label_keys.HOSTNAME: name,
