@@ -21,7 +21,7 @@ from libs.runtime.latest import LatestValue
 from libs.runtime.leader import Leadership
 from libs.runtime.lease import LeaseStore, MemoryLeaseStore
 from services.watcher.adapters.feed import Effects, Feed
-from services.watcher.adapters.lifecycles import LeadingLifecycle
+from services.watcher.adapters.lifecycle import LeadingLifecycle
 from services.watcher.adapters.providers import ProviderFollower, Providers, Surroundings
 from services.watcher.adapters.rivals import KarpenterLease
 from services.watcher.adapters.sinks import Sinks
