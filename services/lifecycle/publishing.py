@@ -1,7 +1,8 @@
 """`Publisher`: tells people, by events, what plans and decisions say of pods, pools and nodes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
+from libs.domain.blocking import DISRUPTION_BLOCKED, UNCONSOLIDATABLE
 from libs.domain.execution import ApplyResult, DecisionReport
 from libs.domain.plan import Blocker, Decision, Plan
 from libs.domain.reason import Rule, TargetKind, Unplaceable
@@ -9,7 +10,11 @@ from services.lifecycle.adapters.cache import Cache
 from services.lifecycle.core import events
 
 _ABOUT_TYPES = frozenset({Rule.POOL_REQUIREMENTS, Rule.OFFERINGS, Rule.MIN_VALUES, Rule.CATALOGUE})
-_UNCONSOLIDATABLE = "Unconsolidatable"
+_EVENT_OF_KIND: Mapping[str, Callable[[events.Subject, str], events.Event]] = {
+    **dict.fromkeys(DISRUPTION_BLOCKED, events.disruption_blocked),
+    **dict.fromkeys(UNCONSOLIDATABLE, events.unconsolidatable),
+}
+"""Kinds that are not here are states of normal work."""
 _REJECTIONS_SHOWN = 5
 
 
@@ -19,7 +24,7 @@ class Publisher:
     def __init__(self, cache: Cache, publish: Callable[[events.Event], None]) -> None:
         self._cache = cache
         self._publish = publish
-        self._said: dict[str, tuple[Blocker, ...]] = {}
+        self._said: set[tuple[str, Blocker]] = set()
 
     def plan(self, plan: Plan, result: ApplyResult) -> None:
         """Tell pods where they are expected or why they have no place, pools what is wrong."""
@@ -40,13 +45,12 @@ class Publisher:
                 self._publish(events.no_compatible_instance_types(subject, message.message))
 
     def decisions(self, report: DecisionReport) -> None:
-        """Tell nodes and claims what keeps them from being disrupted, each change once."""
-        said: dict[str, tuple[Blocker, ...]] = {}
+        """Tell nodes and claims what keeps them from being disrupted, once while it does."""
         for decision in report.decisions:
-            said[decision.node] = decision.blockers
-            if self._said.get(decision.node) != decision.blockers:
-                self._blocked(decision)
-        self._said = said
+            for blocker in decision.blockers:
+                if (decision.node, blocker) not in self._said:
+                    self._blocked(decision, blocker)
+        self._said = {(one.node, blocker) for one in report.decisions for blocker in one.blockers}
 
     def _nominated(self, uids: Iterable[str], target: str) -> None:
         for uid in uids:
@@ -61,16 +65,13 @@ class Publisher:
             if pod is not None:
                 self._publish(events.failed_scheduling(events.pod(pod.metadata), why))
 
-    def _blocked(self, decision: Decision) -> None:
+    def _blocked(self, decision: Decision, blocker: Blocker) -> None:
+        tell = _EVENT_OF_KIND.get(blocker.kind)
+        if tell is None:
+            return
+        why = f"{blocker.message} ({blocker.object})" if blocker.object else blocker.message
         for subject in self._subjects(decision):
-            for blocker in decision.blockers:
-                why = f"{blocker.message} ({blocker.object})" if blocker.object else blocker.message
-                tell = (
-                    events.unconsolidatable
-                    if blocker.kind == _UNCONSOLIDATABLE
-                    else events.disruption_blocked
-                )
-                self._publish(tell(subject, why))
+            self._publish(tell(subject, why))
 
     def _subjects(self, decision: Decision) -> Iterable[events.Subject]:
         node = self._cache.node(decision.node)
