@@ -5,6 +5,9 @@ from typing import Any
 
 import pytest
 from google.protobuf.descriptor import MethodDescriptor
+from joiner.solver.v1.solver_pb2 import SolveRequest
+from joiner.watcher.v1.watcher_pb2 import GetSnapshotRequest
+from joiner.watcher.v1.watcher_pb2_grpc import WatcherServiceStub
 
 from libs.domain.errors import InvalidRequest, JoinerError, Unsupported
 from libs.runtime.virtual import run_virtual
@@ -77,6 +80,33 @@ def test_a_field_gone_wrong_is_never_an_internal_error() -> None:
                 assert answer is not JoinerError, f"{method.full_name}, seed {seed}"
 
     in_a_cluster(scenario)
+
+
+def test_a_snapshot_with_a_field_gone_wrong_is_never_an_internal_error() -> None:
+    """Anyone may ask the solver about a cluster of their own, as they describe it."""
+
+    async def scenario(cluster: Cluster) -> None:
+        cluster.add_pool()
+        await scale_up(cluster)
+        await cluster.world.kill("lifecycle-1")  # so that pods still wait in the snapshot
+        cluster.scale("new", 3)
+        await cluster.passed(3)
+        question = SolveRequest()
+        question.snapshot.inline.CopyFrom(await newest_snapshot(cluster))
+        solve = next(method for _, method in METHODS if method.name == "Solve")
+        assert await answer_to(cluster, "solver-1", solve, question.SerializeToString()) is None
+
+        for seed in range(300):
+            answer = await answer_to(cluster, "solver-1", solve, mutant(question, seed))
+            assert answer is not JoinerError, f"seed {seed}"
+
+    in_a_cluster(scenario)
+
+
+async def newest_snapshot(cluster: Cluster) -> Any:
+    channel = cluster.world.network.seen_by("stranger").channel("watcher-1:1")
+    answer = await WatcherServiceStub(channel).GetSnapshot(GetSnapshotRequest())
+    return answer.snapshot
 
 
 def test_the_loop_goes_on_under_garbage() -> None:
