@@ -4,7 +4,8 @@ kube-scheduler binds one pod at a time, so a plan is right if *some* order works
 bound in rounds, each judged by every filter against the cluster as it is by then, until a round
 binds none. What is left over cannot follow what was bound: each such pod is a violation, judged
 against the final state. The plan's own order is tried first, then pods with rules about other pods
-first (one bound too late may find its domain filled by pods that would not have minded).
+first (one bound too late may find its domain filled by pods that would not have minded), then, a
+few times, what was refused before everything else.
 
 Apart from the filters because it judges plans, not pods.
 """
@@ -21,6 +22,9 @@ from libs.oracle.verdict import Rejection, judge_node
 
 Placement = tuple[str, str]
 """(`namespace/name` of a pending pod, name of the node it shall run on)."""
+
+_ATTEMPTS = 6
+"""Orders tried before a plan counts as wrong."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,32 +57,41 @@ def check(
         placements: In the order in which the plan placed them, if it knows.
         daemon_sets: Their pods are put on the new nodes first.
     """
-    nodes, daemons, wanted = tuple(new_nodes), tuple(daemon_sets), tuple(placements)
+    nodes, daemons, order = tuple(new_nodes), tuple(daemon_sets), list(placements)
     best: list[Violation] | None = None
-    for order in (_as_planned, _constrained_first):
+    for attempt in range(_ATTEMPTS):
         state = cluster.copy()
         violations = _add_nodes(state, nodes, daemons)
-        sound, unsound = _sort_out(state, wanted)
-        violations += unsound + _bind_in_rounds(state, order(state, sound))
+        sound, unsound = _sort_out(state, order)
+        refused = _bind_in_rounds(state, sound)
+        violations += unsound + _reasons(state, refused)
         if best is None or len(violations) < len(best):
             best = violations
-        if not violations:
+        if not refused:
+            break
+        before = order
+        order = _refused_first(order, refused) if attempt else _constrained_first(cluster, order)
+        if attempt and order == before:
             break
     return best or []
 
 
-def _as_planned(_state: Cluster, placements: Sequence[Placement]) -> list[Placement]:
-    return list(placements)
+def _constrained_first(cluster: Cluster, placements: Sequence[Placement]) -> list[Placement]:
+    return sorted(placements, key=lambda one: -_strictness(cluster.pending.get(one[0]) or {}))
 
 
-def _constrained_first(state: Cluster, placements: Sequence[Placement]) -> list[Placement]:
-    return sorted(placements, key=lambda placement: -_strictness(state.pending[placement[0]]))
+def _refused_first(
+    placements: Sequence[Placement], refused: Sequence[Placement]
+) -> list[Placement]:
+    first = set(refused)
+    return [*refused, *(one for one in placements if one not in first)]
 
 
 def _strictness(pod: KubeObject) -> int:
     spec = spec_of(pod)
     affinity = spec.get("affinity") or {}
-    if spec.get("topologySpreadConstraints"):
+    constraints = spec.get("topologySpreadConstraints") or ()
+    if any(one.get("whenUnsatisfiable") != "ScheduleAnyway" for one in constraints):
         return 2
     return 1 if affinity.get("podAffinity") or affinity.get("podAntiAffinity") else 0
 
@@ -125,17 +138,21 @@ def _sort_out(
     return sound, unsound
 
 
-def _bind_in_rounds(state: Cluster, placements: list[Placement]) -> list[Violation]:
-    """Bind what can be bound until nothing more can; return what the rest violates."""
+def _bind_in_rounds(state: Cluster, placements: list[Placement]) -> list[Placement]:
+    """Bind what can be bound until nothing more can; return the rest."""
     while True:
         left = [placement for placement in placements if not _bind(state, *placement)]
         if len(left) == len(placements):
-            return [
-                _violation(pod, node, refusal.plugin, ", ".join(refusal.reasons))
-                for pod, node in left
-                for refusal in _refusals(state, pod, node)
-            ]
+            return left
         placements = left
+
+
+def _reasons(state: Cluster, refused: Sequence[Placement]) -> list[Violation]:
+    return [
+        _violation(pod, node, refusal.plugin, ", ".join(refusal.reasons))
+        for pod, node in refused
+        for refusal in _refusals(state, pod, node)
+    ]
 
 
 def _bind(state: Cluster, pod: str, node: str) -> bool:

@@ -137,6 +137,14 @@ def test_violations_are_named(
     assert rules(check(three_zones(*pods), [], plan)) == expected
 
 
+def test_what_is_refused_is_tried_before_everything_else() -> None:
+    indifferent = [pod(n, labels=WEB, topologySpreadConstraints=spread("other")) for n in "ab"]
+    strict = pod("c", labels=WEB, topologySpreadConstraints=spread("web"))
+    cluster = three_zones(*indifferent, strict)
+
+    assert check(cluster, [], place(a="n1", b="n1", c="n1")) == []
+
+
 def test_a_violation_says_where_and_why() -> None:
     cluster = three_zones(pod("a", requests={"cpu": "5", "memory": "9Gi"}))
 
