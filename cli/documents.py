@@ -1,5 +1,11 @@
-"""Read YAML and JSON files, or standard input, as documents."""
+"""Read YAML and JSON files, or standard input, as documents.
 
+Apart because files come as people and tools leave them: several documents in one file, JSON objects
+one after another, a byte order mark, UTF-16 from a Windows shell, aliases that stand for more than
+any machine can hold.
+"""
+
+import codecs
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -11,6 +17,8 @@ import yaml
 from libs.domain.errors import InvalidRequest
 
 STANDARD_INPUT = "-"
+MOST_VALUES = 50_000_000
+"""Values of one document, aliases written out; more is no cluster, but an attack on memory."""
 
 _base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built without libyaml
 
@@ -25,7 +33,7 @@ class _Loader(_base):  # type: ignore[misc]  # the base is chosen at run time
 
 
 def read(files: Iterable[str]) -> Iterator[tuple[str, object]]:
-    """Yield name and document of each file in turn; a YAML file may hold several.
+    """Yield name and document of each file in turn; a file may hold several, or none.
 
     Raises:
         InvalidRequest: a file is neither YAML nor JSON; names file and line.
@@ -34,35 +42,87 @@ def read(files: Iterable[str]) -> Iterator[tuple[str, object]]:
     for name in files:
         text = _text(name)
         if text.lstrip()[:1] in ("{", "["):
-            yield name, _json(name, text)
+            yield from ((name, document) for document in _json(name, text))
         else:
             yield from ((name, document) for document in _yaml(name, text))
 
 
 def _text(name: str) -> str:
+    data = sys.stdin.buffer.read() if name == STANDARD_INPUT else Path(name).read_bytes()
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        if name == STANDARD_INPUT:
-            return sys.stdin.read()
-        return Path(name).read_text(encoding="utf-8-sig")
+        return data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidRequest(f"not text in UTF-8: {error.reason}", field=name) from None
+        raise InvalidRequest(
+            f"not text in UTF-8: {error.reason} at byte {error.start}", field=name
+        ) from None
 
 
-def _json(name: str, text: str) -> object:
+def _json(name: str, text: str) -> list[object]:
+    """Return the documents of a text that begins as JSON does; flow-style YAML does so, too."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        # Flow-style YAML begins with the same characters; its errors are the better ones, too.
-        documents = list(_yaml(name, text))
-        return documents[0] if len(documents) == 1 else documents
+        return list(_json_values(text))
+    except json.JSONDecodeError as error:
+        try:
+            return list(_yaml(name, text))
+        except InvalidRequest:
+            message = f"not JSON: {error.msg} in column {error.colno}"
+            raise InvalidRequest(message, field=f"{name}:{error.lineno}") from None
+    except RecursionError:
+        raise InvalidRequest("not JSON: is nested too deeply", field=name) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InvalidRequest(f"not JSON: {error}", field=name) from None
+
+
+def _json_values(text: str) -> Iterator[object]:
+    """Yield JSON values that follow one another, as of `cat a.json b.json`."""
+    decoder = json.JSONDecoder()
+    end, length = 0, len(text)
+    while end < length:
+        while end < length and text[end].isspace():
+            end += 1
+        if end < length:
+            value, end = decoder.raw_decode(text, end)
+            yield value
 
 
 def _yaml(name: str, text: str) -> Iterator[object]:
     try:
-        yield from (document for document in yaml.load_all(text, Loader=_Loader) if document)
+        for document in yaml.load_all(text, Loader=_Loader):
+            if "*" in text:
+                _check_size(name, document)
+            if document is not None:
+                yield document
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"{name}:{mark.line + 1}" if mark else name
         raise InvalidRequest(f"not YAML: {error.problem or error}", field=place) from None
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise InvalidRequest(f"not YAML: {error.reason}", field=f"{name}:{line}") from None
+    except RecursionError:
+        raise InvalidRequest("not YAML: is nested too deeply", field=name) from None
+    except (yaml.YAMLError, ValueError) as error:
         raise InvalidRequest(f"not YAML: {error}", field=name) from None
+
+
+def _check_size(name: str, document: object) -> None:
+    """Refuse a document of few lines whose aliases stand for billions of values."""
+    if _size(document, {}) > MOST_VALUES:
+        raise InvalidRequest(
+            f"aliases make it more than {MOST_VALUES} values; write out what is meant", field=name
+        )
+
+
+def _size(value: object, known: dict[int, int]) -> int:
+    """Return how many values there are, what aliases stand for counted each time.
+
+    A value that contains itself counts there as nothing: whoever reads it on refuses it.
+    """
+    if not isinstance(value, dict | list):
+        return 1
+    if id(value) not in known:
+        known[id(value)] = 0
+        members = value.values() if isinstance(value, dict) else value
+        known[id(value)] = 1 + sum(_size(one, known) for one in members)
+    return known[id(value)]
