@@ -5,6 +5,7 @@ what is timed reach us over the same connection.
 """
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from libs.kube.api import Resource
 from libs.kube.informer import ObjectKey
@@ -13,16 +14,22 @@ from libs.kube.objects.karpenter import NodeClaim, NodePool
 from libs.kube.objects.kinds import KubeObject
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
-from libs.runtime.clock import Clock
 
 UNSCHEDULABLE = "Unschedulable"
+
+
+class Stopwatch(Protocol):
+    """What is needed of a clock."""
+
+    def monotonic(self) -> float:
+        """Return seconds since an arbitrary start."""
 
 
 @dataclass(slots=True)
 class Observed:
     """A sink of informers; written by them alone."""
 
-    clock: Clock
+    clock: Stopwatch
     pods: dict[str, Pod] = field(default_factory=dict)
     """By `namespace/name`."""
     nodes: dict[str, Node] = field(default_factory=dict)

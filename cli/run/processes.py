@@ -120,6 +120,10 @@ class Processes:
         finally:
             self._kill(names)
 
+    def pid(self, name: str) -> int:
+        """Return the process id of a service that was started."""
+        return self._running[name].pid
+
     def log(self, name: str) -> Path:
         """Return the file that a service writes to."""
         return self._folder / f"{name}.log"
