@@ -1,17 +1,14 @@
-"""A list that several threads may share: for results collected by worker threads."""
+"""A list that several threads may share, such as what worker threads have in common."""
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
 class ConcurrentList(Generic[T]):
-    """A list behind one lock; each method is atomic.
-
-    `range` holds the lock while it visits, so a visitor must not call the list it visits.
-    """
+    """A list behind one lock; each method is atomic."""
 
     def __init__(self, items: Iterable[T] = ()) -> None:
         self._items = list(items)
@@ -31,13 +28,7 @@ class ConcurrentList(Generic[T]):
                 return False
             return True
 
-    def range(self, visit: Callable[[T], bool]) -> None:
-        """Call `visit` with each item in order until it returns False."""
+    def range(self) -> tuple[T, ...]:
+        """Return the items of this moment in order; whoever visits them holds no lock."""
         with self._lock:
-            for item in self._items:
-                if not visit(item):
-                    return
-
-    def __len__(self) -> int:
-        with self._lock:
-            return len(self._items)
+            return tuple(self._items)

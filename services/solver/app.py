@@ -9,8 +9,8 @@ from libs.runtime.app import App, Runtime
 from libs.snapshots.health import show_held
 from libs.snapshots.holder import HolderLimits, HomeCluster, SnapshotHolder
 from libs.snapshots.servicer import SnapshotSinkServicer
+from services.solver.columns import ColumnsCache
 from services.solver.config import Settings
-from services.solver.core.catalogue import CatalogueCache
 from services.solver.metrics import Metrics
 from services.solver.servicer import SolverServicer
 
@@ -31,7 +31,7 @@ def build(settings: Settings, runtime: Runtime) -> App:
     )
     holder = SnapshotHolder(clock=runtime.clock, home=home, limits=limits)
     solver = SolverServicer(
-        holder, CatalogueCache(size=settings.catalogues), Metrics(runtime.metrics), runtime
+        holder, ColumnsCache(size=settings.catalogues), Metrics(runtime.metrics), runtime
     )
     return App(
         servicers=(

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from libs.domain.errors import InvalidRequest
 from libs.runtime.authorization import LOCAL
 
 
@@ -19,5 +20,9 @@ class Settings:
     foreign_idle: timedelta = timedelta(hours=1)
     """A cluster of such an identity that was not heard of for so long is forgotten."""
     catalogues: int = 64
-    """Most catalogues whose columns are kept between calls, about 1 MiB each; a smaller number
-    costs some 30 ms per call and catalogue."""
+    """Most catalogues whose columns are kept between calls, about 1 MiB each, at least 1; a smaller
+    number costs some 30 ms per call and catalogue."""
+
+    def __post_init__(self) -> None:
+        if self.catalogues < 1:
+            raise InvalidRequest("must be at least 1", field="catalogues")

@@ -19,7 +19,7 @@ from libs.runtime.app import Runtime
 from libs.snapshots.holder import SnapshotHolder
 from libs.wire.question import decode_solve_question
 from libs.wire.solution import encode_solution
-from services.solver.core.catalogue import CatalogueCache
+from services.solver.columns import ColumnsCache
 from services.solver.core.solve import solve
 from services.solver.metrics import Metrics
 
@@ -30,10 +30,10 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     """Serves SolverService; keeps nothing between calls but columns of catalogues."""
 
     def __init__(
-        self, holder: SnapshotHolder, cache: CatalogueCache, metrics: Metrics, runtime: Runtime
+        self, holder: SnapshotHolder, columns: ColumnsCache, metrics: Metrics, runtime: Runtime
     ) -> None:
         self._holder = holder
-        self._cache = cache
+        self._columns = columns
         self._metrics = metrics
         self._runtime = runtime
 
@@ -71,7 +71,7 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
         begun = clock.monotonic()
         try:
             solution = await self._runtime.compute(
-                solve, snapshot, options, cache=self._cache, cancelled=gone.is_set
+                solve, snapshot, options, columns_of=self._columns.of, cancelled=gone.is_set
             )
         finally:
             # A caller who left or ran out of time cancels this; the thread then stops computing.

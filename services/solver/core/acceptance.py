@@ -9,7 +9,7 @@ from dataclasses import replace
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import PreferencePolicy, SolveOptions
-from services.solver.core.catalogue import CatalogueCache
+from services.solver.core.catalogue import build
 from services.solver.core.encode import encode, problem
 from services.solver.core.packing import Packer, a_request
 from services.solver.core.verdict import verdict
@@ -24,7 +24,7 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
     """
     options = SolveOptions(preference_policy=PreferencePolicy.IGNORE)
     bare = replace(snapshot, nodepools={}, nodeclaims={})
-    encoded = encode(bare, options, snapshot.observed_at, CatalogueCache())
+    encoded = encode(bare, options, snapshot.observed_at, build)
     groups = tuple(group for group in encoded.work.groups if pod_uid in group.uids)
     if not groups:
         return ()

@@ -1,6 +1,7 @@
 """A catalogue as columns: offerings by label key, rows of allocatable resources, prices.
 
-Apart because it is built once per catalogue and shared by all solves of a process.
+Apart because it is built once per catalogue and shared by all solves of a process, whatever their
+threads: the columns of keys and the masks that it fills in later are the same whoever does.
 
 Words: a *row* is an instance type with one allocatable; most types have one row, a type whose
 offerings override capacity or overhead has one more per distinct override. Offerings are flat
@@ -38,7 +39,7 @@ class KeyColumn:
         return np.array([test(*pair) for pair in self.distinct], np.bool_)[self.index]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class CatalogueColumns:
     """Instance types of one node class; arrays are read-only by convention."""
 
@@ -94,31 +95,6 @@ class CatalogueColumns:
     def matrix(self, names: tuple[str, ...]) -> Ints:
         """Return (n_rows, n_resources): the allocatable of each row, saturated."""
         return matrix(self.rows, names)
-
-
-@dataclass(slots=True)
-class CatalogueCache:
-    """Columns of the catalogues seen last; owned by whoever solves more than once.
-
-    A catalogue is known by identity, not by etag: snapshots of strangers may repeat an etag, and
-    snapshots of one cluster share the object while it does not change. Threads may share it: at
-    worst one catalogue is built twice.
-    """
-
-    size: int = 64
-    _by_identity: dict[int, CatalogueColumns] = field(default_factory=dict)
-
-    def columns(self, catalogue: Catalogue) -> CatalogueColumns:
-        """Return the columns of a catalogue."""
-        found = self._by_identity.get(id(catalogue))
-        # The columns hold their source, so an identity cannot be reused while it is a key.
-        if found is not None and found.source is catalogue:
-            return found
-        built = build(catalogue)
-        while len(self._by_identity) >= self.size:
-            self._by_identity.pop(next(iter(self._by_identity)), None)
-        self._by_identity[id(catalogue)] = built
-        return built
 
 
 def build(catalogue: Catalogue) -> CatalogueColumns:

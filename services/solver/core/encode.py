@@ -1,10 +1,11 @@
 """From a snapshot to columns: everything that stays the same however the pods are packed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from libs.domain import labels as label_keys
+from libs.domain.capacity import Catalogue
 from libs.domain.pod import PodShape
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
@@ -12,7 +13,7 @@ from libs.domain.taint import Effect
 from services.solver.core import ask as asking
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
-from services.solver.core.catalogue import CatalogueCache
+from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.domains import Domains
 from services.solver.core.limits import pool_limits
@@ -41,7 +42,10 @@ class Encoded:
 
 
 def encode(
-    snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, cache: CatalogueCache
+    snapshot: ClusterSnapshot,
+    options: SolveOptions,
+    now: datetime,
+    columns_of: Callable[[Catalogue], CatalogueColumns],
 ) -> Encoded:
     """Return the snapshot in columns."""
     work = workload(snapshot, now)
@@ -58,7 +62,12 @@ def encode(
         [shape.requests for shape in shapes.values()]
         + [one.shape.requests for one in daemons.values()]
     )
-    found, refused = templates(snapshot, now, dimensions, daemons, cache)
+    columns = {
+        key: columns_of(snapshot.catalogues[key])
+        for key in _node_classes(snapshot)
+        if key in snapshot.catalogues
+    }
+    found, refused = templates(snapshot, now, dimensions, daemons, columns)
     return Encoded(
         snapshot=snapshot,
         options=options,
@@ -78,10 +87,15 @@ def encode(
                     [*shapes.values(), *work.bound.shapes],
                 ),
                 templates={template.pool.name: template for template in found},
-                cache=cache,
+                columns=columns,
             )
         ),
     )
+
+
+def _node_classes(snapshot: ClusterSnapshot) -> list[str]:
+    bought = {pool.template.node_class.key for pool in snapshot.nodepools.values()}
+    return sorted(bought.union(claim.node_class.key for claim in snapshot.nodeclaims.values()))
 
 
 def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]:

@@ -1,17 +1,18 @@
 """`solve`: the whole decision, from a snapshot to a solution.
 
 A pure function of (snapshot, options): the order of the input does not matter, no clock is read,
-nothing is kept but columns of catalogues in a cache that the caller owns.
+nothing is kept.
 """
 
 from collections.abc import Callable
 
+from libs.domain.capacity import Catalogue
 from libs.domain.errors import Unavailable
 from libs.domain.plan import Plan
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Cost, PodCounts, Solution, SolveOptions
 from services.solver.core.answer import Answer, answer
-from services.solver.core.catalogue import CatalogueCache
+from services.solver.core.catalogue import CatalogueColumns, build
 from services.solver.core.encode import Encoded, encode, problem
 from services.solver.core.gangs import short_gangs, without_gangs
 from services.solver.core.packing import Packer
@@ -26,7 +27,7 @@ def solve(
     snapshot: ClusterSnapshot,
     options: SolveOptions,
     *,
-    cache: CatalogueCache | None = None,
+    columns_of: Callable[[Catalogue], CatalogueColumns] = build,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Solution:
     """Find a place for every waiting pod: on nodes, on claims in flight, on claims to create.
@@ -34,14 +35,14 @@ def solve(
     Args:
         snapshot: the cluster; consistent, as `snapshot.inconsistencies` tells.
         options: how to decide.
-        cache: columns of catalogues, worth keeping between calls.
+        columns_of: gives the columns of a catalogue; worth remembering between calls.
         cancelled: asked between groups of pods; True ends the work.
 
     Raises:
         Unavailable: `cancelled` said so.
     """
     now = options.now or snapshot.observed_at
-    encoded = encode(snapshot, options, now, cache if cache is not None else CatalogueCache())
+    encoded = encode(snapshot, options, now, columns_of)
     found = _packed(encoded, cancelled)
     return Solution(
         snapshot=snapshot.id,

@@ -26,7 +26,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.taint import Effect, Taint
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
-from services.solver.core.catalogue import CatalogueCache, CatalogueColumns
+from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.domains import ABSENT, Domains
 from services.solver.core.template import Template
 from services.solver.core.vectors import MOST, Bools, Dimensions, Ints
@@ -130,7 +130,8 @@ class StandingInput:
     """Label keys that any pod or daemon asks for."""
     templates: Mapping[str, Template]
     """By name of the pool."""
-    cache: CatalogueCache
+    columns: Mapping[str, CatalogueColumns]
+    """Catalogues by key of the node class."""
 
 
 def standing(given: StandingInput) -> Standing:
@@ -308,10 +309,9 @@ def _replaced(claim: NodeClaim, snapshot: ClusterSnapshot) -> bool:
 
 def _possible(claim: NodeClaim, labels: Mapping[str, str], given: StandingInput) -> Possible:
     requirements = claim.requirements.intersection(Requirements.from_labels(labels))
-    catalogue = given.snapshot.catalogues.get(claim.node_class.key)
-    if catalogue is None:
+    columns = given.columns.get(claim.node_class.key)
+    if columns is None:
         return Possible(requirements=requirements, columns=None, offerings=None)
-    columns = given.cache.columns(catalogue)
     mask = np.ones(len(columns.offerings), np.bool_)
     for one in requirements:
         mask &= columns.mask(one, lenient=True)

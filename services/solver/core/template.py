@@ -23,7 +23,7 @@ from libs.domain.requirements import Requirements
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
-from services.solver.core.catalogue import CatalogueCache, CatalogueColumns, matrix
+from services.solver.core.catalogue import CatalogueColumns, matrix
 from services.solver.core.vectors import MOST, Bools, Dimensions, Ints, covering
 
 FRESH = timedelta(minutes=15)
@@ -87,7 +87,7 @@ def templates(
     now: datetime,
     dimensions: Dimensions,
     daemons: Mapping[str, Ask],
-    cache: CatalogueCache,
+    columns: Mapping[str, CatalogueColumns],
 ) -> tuple[tuple[Template, ...], tuple[Refused, ...]]:
     """Return the pools to buy from, in order, and those that are out, in order.
 
@@ -96,7 +96,7 @@ def templates(
         now: the instant of the decision.
         dimensions: the columns of resources.
         daemons: what each DaemonSet's pods ask for, by key.
-        cache: columns of catalogues.
+        columns: catalogues by key of the node class.
     """
     found: list[Template] = []
     refused: list[Refused] = []
@@ -105,8 +105,8 @@ def templates(
             continue
         problem = _problem(pool, snapshot, now)
         if problem is None:
-            columns = cache.columns(snapshot.catalogues[pool.template.node_class.key])
-            made = _template(len(found), pool, columns, snapshot, dimensions, daemons)
+            own = columns[pool.template.node_class.key]
+            made = _template(len(found), pool, own, snapshot, dimensions, daemons)
             if made.offerings.any():
                 found.append(made)
                 continue

@@ -5,28 +5,13 @@ from concurrent.futures import ThreadPoolExecutor
 from libs.collections.concurrent_list import ConcurrentList
 
 
-def items_of(shared: ConcurrentList[int]) -> list[int]:
-    seen: list[int] = []
+def test_a_range_is_of_one_moment_and_in_order() -> None:
+    shared = ConcurrentList([1, 2])
 
-    def visit(item: int) -> bool:
-        seen.append(item)
-        return True
+    for item in shared.range():
+        shared.append(item + 10)
 
-    shared.range(visit)
-    return seen
-
-
-def test_items_are_visited_in_order_until_told_to_stop() -> None:
-    shared = ConcurrentList([1, 2, 3])
-    seen: list[int] = []
-
-    def visit(item: int) -> bool:
-        seen.append(item)
-        return item < 2
-
-    shared.range(visit)
-
-    assert seen == [1, 2]
+    assert shared.range() == (1, 2, 11, 12)
 
 
 def test_delete_removes_the_first_equal_item_only() -> None:
@@ -34,7 +19,7 @@ def test_delete_removes_the_first_equal_item_only() -> None:
 
     assert shared.delete(1)
     assert not shared.delete(7)
-    assert items_of(shared) == [2, 1]
+    assert shared.range() == (2, 1)
 
 
 def test_threads_lose_no_item() -> None:
@@ -49,5 +34,4 @@ def test_threads_lose_no_item() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(fill, range(0, 2000, 500)))
 
-    assert len(shared) == 1000
-    assert sorted(items_of(shared)) == list(range(0, 2000, 2))
+    assert sorted(shared.range()) == list(range(0, 2000, 2))
