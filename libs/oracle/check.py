@@ -5,7 +5,8 @@ bound in rounds, each judged by every filter against the cluster as it is by the
 binds none. What is left over cannot follow what was bound: each such pod is a violation, judged
 against the final state. The plan's own order is tried first, then pods with rules about other pods
 first (one bound too late may find its domain filled by pods that would not have minded), then, a
-few times, what was refused before everything else.
+few times, what was refused before everything else. Pods that come first are bound, in rounds of
+their own, as far as they can be before the others begin.
 
 Apart from the filters because it judges plans, not pods.
 """
@@ -57,34 +58,42 @@ def check(
         placements: In the order in which the plan placed them, if it knows.
         daemon_sets: Their pods are put on the new nodes first.
     """
-    nodes, daemons, order = tuple(new_nodes), tuple(daemon_sets), list(placements)
-    best: list[Violation] | None = None
+    nodes, daemons = tuple(new_nodes), tuple(daemon_sets)
+    state, wrong = _with_nodes(cluster, nodes, daemons)
+    sound, unsound = _sort_out(state, list(placements))
+    groups = [sound]
+    best: list[Violation] = []
     for attempt in range(_ATTEMPTS):
-        state = cluster.copy()
-        violations = _add_nodes(state, nodes, daemons)
-        sound, unsound = _sort_out(state, order)
-        refused = _bind_in_rounds(state, sound)
-        violations += unsound + _reasons(state, refused)
-        if best is None or len(violations) < len(best):
-            best = violations
-        if not refused:
+        if attempt:
+            state, _ = _with_nodes(cluster, nodes, daemons)
+        refused: list[Placement] = []
+        for group in groups:
+            refused = _bind_in_rounds(state, [*refused, *group])
+        found = _reasons(state, refused)
+        if not attempt or len(found) < len(best):
+            best = found
+        if not best:
             break
-        before = order
-        order = _refused_first(order, refused) if attempt else _constrained_first(cluster, order)
-        if attempt and order == before:
+        tried = groups
+        groups = _refused_first(tried, refused) if attempt else _constrained_first(cluster, sound)
+        if attempt and groups == tried:
             break
-    return best or []
+    return [*wrong, *unsound, *best]
 
 
-def _constrained_first(cluster: Cluster, placements: Sequence[Placement]) -> list[Placement]:
-    return sorted(placements, key=lambda one: -_strictness(cluster.pending.get(one[0]) or {}))
+def _constrained_first(cluster: Cluster, placements: Sequence[Placement]) -> list[list[Placement]]:
+    groups: list[list[Placement]] = [[], [], []]
+    for one in placements:
+        groups[-1 - _strictness(cluster.pending[one[0]])].append(one)
+    return groups
 
 
 def _refused_first(
-    placements: Sequence[Placement], refused: Sequence[Placement]
-) -> list[Placement]:
+    groups: Sequence[Sequence[Placement]], refused: Sequence[Placement]
+) -> list[list[Placement]]:
     first = set(refused)
-    return [*refused, *(one for one in placements if one not in first)]
+    left = [[one for one in group if one not in first] for group in groups]
+    return [list(refused), *(group for group in left if group)]
 
 
 def _strictness(pod: KubeObject) -> int:
@@ -96,9 +105,10 @@ def _strictness(pod: KubeObject) -> int:
     return 1 if affinity.get("podAffinity") or affinity.get("podAntiAffinity") else 0
 
 
-def _add_nodes(
-    state: Cluster, nodes: Sequence[KubeObject], daemon_sets: Sequence[KubeObject]
-) -> list[Violation]:
+def _with_nodes(
+    cluster: Cluster, nodes: Sequence[KubeObject], daemon_sets: Sequence[KubeObject]
+) -> tuple[Cluster, list[Violation]]:
+    state = cluster.copy()
     violations = []
     for node in nodes:
         name = name_of(node)
@@ -112,7 +122,7 @@ def _add_nodes(
             continue
         for daemon in daemon_pods(state, daemon_sets, name):
             state.bind(daemon, name)
-    return violations
+    return state, violations
 
 
 def _sort_out(

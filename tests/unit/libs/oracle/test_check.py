@@ -145,6 +145,14 @@ def test_what_is_refused_is_tried_before_everything_else() -> None:
     assert check(cluster, [], place(a="n1", b="n1", c="n1")) == []
 
 
+def test_strict_pods_are_bound_before_those_that_would_fill_their_domain() -> None:
+    strict = [pod(n, labels=WEB, topologySpreadConstraints=spread("web")) for n in "abc"]
+    cluster = three_zones(*strict, pod("d", labels=WEB))
+    cluster.delete("Node", "n3")
+
+    assert check(cluster, [], place(a="n1", b="n1", d="n1", c="n2")) == []
+
+
 def test_a_violation_says_where_and_why() -> None:
     cluster = three_zones(pod("a", requests={"cpu": "5", "memory": "9Gi"}))
 
