@@ -68,6 +68,9 @@ class Launcher:
             Unavailable: it is not known what became of it; ask again.
             StaleRevision: the claim changed meanwhile; look again.
         """
+        wrong = launch.illegible(claim)
+        if wrong is not None:
+            return wrong
         served = self._providers.served(claim.spec.node_class_ref.group)
         node_class = self._cache.node_class(served.resource, claim.spec.node_class_ref.name)
         if node_class is None:

@@ -48,6 +48,20 @@ _GIVEN_UP = {
 }
 
 
+def illegible(claim: NodeClaim) -> LaunchFailure | None:
+    """Return why a claim is not launched whose spec cannot be read as a whole, None if it can.
+
+    What could not be read may forbid the very instance that the rest allows.
+    """
+    _, problems = nodeclaim(claim)
+    wrong = next((one for one in problems if one.field.startswith("spec.")), None)
+    if wrong is None:
+        return None
+    return LaunchFailure(
+        kind=LaunchFailureKind.CREATE_ERROR, reason="SpecInvalid", message=str(wrong)
+    )
+
+
 def spec_of(claim: NodeClaim, node_class: NodeClass) -> LaunchSpec:
     """Return what the provider is asked for; claims with equal ones may share a batch."""
     read, _ = nodeclaim(claim)

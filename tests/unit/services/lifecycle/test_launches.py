@@ -7,7 +7,7 @@ import pytest
 from libs.domain.errors import Unavailable
 from libs.domain.plan import Plan
 from libs.domain.provider import LaunchFailure, LaunchFailureKind
-from tests.unit.services.lifecycle.cluster import CLAIMS, LifecycleCluster, in_a_cluster
+from tests.unit.services.lifecycle.cluster import CLAIMS, POOLS, LifecycleCluster, in_a_cluster
 
 
 @pytest.mark.parametrize(
@@ -114,5 +114,29 @@ def test_an_instance_that_no_claim_knows_is_ended_after_two_lists() -> None:
 
         assert len(cluster.cloud.instances) == 1
         assert cluster.is_true("Initialized")
+
+    in_a_cluster(scenario)
+
+
+def test_a_claim_that_cannot_be_read_as_a_whole_is_not_launched() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        pool = cluster.get(POOLS, "default")["spec"]["template"]["spec"]
+        requests = {"resources": {"requests": {"cpu": "-1"}}}
+        cluster.create(
+            CLAIMS,
+            {
+                "apiVersion": "karpenter.sh/v1",
+                "kind": "NodeClaim",
+                "metadata": {"name": "broken", "labels": {"karpenter.sh/nodepool": "default"}},
+                "spec": {**pool, **requests},
+            },
+        )
+        await cluster.until(lambda: bool(cluster.condition(cluster.claim(), "Launched")))
+        await cluster.world.sleep(timedelta(minutes=1))
+
+        launched = cluster.condition(cluster.claim(), "Launched")
+        assert (launched["status"], launched["reason"]) == ("Unknown", "SpecInvalid")
+        assert "spec.resources.requests.cpu" in launched["message"]
+        assert cluster.cloud.launches == []
 
     in_a_cluster(scenario)
