@@ -170,7 +170,6 @@ def _watched(settings: Settings) -> tuple[Resource, ...]:
     return (
         *_ALWAYS,
         *(_FOR_BUFFERS if settings.gate("CapacityBuffer") else ()),
-        *((kinds.NODE_OVERLAYS,) if settings.gate("NodeOverlay") else ()),
     )
 
 

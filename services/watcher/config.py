@@ -20,7 +20,10 @@ GATES: Mapping[str, bool] = MappingProxyType(
         "StaticCapacity": False,
     }
 )
-"""Karpenter's feature gates and their defaults; all services take the same list."""
+"""Karpenter's feature gates and their defaults."""
+
+_IN_EFFECT = ("CapacityBuffer", "ReservedCapacity")
+"""The gates that change anything here; the others may only be said to be what they are anyway."""
 
 _SHORTEST_NOMINATION = timedelta(seconds=10)
 
@@ -54,7 +57,8 @@ class Settings:
     refine_budget: timedelta = timedelta(milliseconds=200)
     """Time in which each plan is made cheaper; zero: the first valid plan is taken."""
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
-    """Karpenter's feature gates; one that is not named keeps its default."""
+    """Karpenter's feature gates; one that is not named keeps its default, one without effect here
+    is refused where it is given another value."""
     lease_namespace: str = "kube-system"
     """Namespace of the lease that replicas compete for."""
     lease_name: str = "joiner-watcher"
@@ -70,12 +74,8 @@ class Settings:
             )
         if self.batch_max_pods < 1:
             raise InvalidRequest("must be at least 1", field="batch_max_pods")
-        unknown = sorted(set(self.feature_gates) - set(GATES))
-        if unknown:
-            raise InvalidRequest(
-                f"there is no gate {unknown[0]!r}; there are {', '.join(GATES)}",
-                field="feature_gates",
-            )
+        for name, is_open in sorted(self.feature_gates.items()):
+            _check_gate(name, is_open)
 
     @property
     def window(self) -> Window:
@@ -104,3 +104,16 @@ class Settings:
     def gate(self, name: str) -> bool:
         """Return whether a feature gate is open."""
         return self.feature_gates.get(name, GATES[name])
+
+
+def _check_gate(name: str, is_open: bool) -> None:
+    if name not in GATES:
+        raise InvalidRequest(
+            f"there is no gate {name!r}; there are {', '.join(GATES)}", field="feature_gates"
+        )
+    if name not in _IN_EFFECT and is_open is not GATES[name]:
+        raise InvalidRequest(
+            f"gate {name!r} has no effect yet, so it cannot be {str(is_open).lower()}; "
+            f"leave it out: only {' and '.join(_IN_EFFECT)} can be set",
+            field="feature_gates",
+        )

@@ -32,6 +32,12 @@ def test_every_setting_is_read() -> None:
     assert settings.leader.duration == timedelta(seconds=30)
 
 
+def test_a_gate_without_effect_may_be_said_to_be_what_it_is() -> None:
+    gates = "NodeRepair=false,StaticCapacity=false,NodeOverlay=false,SpotToSpotConsolidation=false"
+
+    assert not loaded(FEATURE_GATES=gates).gate("NodeRepair")
+
+
 def test_the_nomination_window_is_never_shorter_than_ten_seconds() -> None:
     assert loaded(BATCH_MAX_DURATION="1s").nomination == timedelta(seconds=10)
 
@@ -43,6 +49,9 @@ def test_the_nomination_window_is_never_shorter_than_ten_seconds() -> None:
         pytest.param({"BATCH_MAX_DURATION": "500ms"}, "BATCH_IDLE_DURATION", id="idle > maximum"),
         pytest.param({"BATCH_MAX_PODS": "0"}, "BATCH_MAX_PODS", id="empty batches"),
         pytest.param({"FEATURE_GATES": "Nope=true"}, "FEATURE_GATES", id="unknown gate"),
+        pytest.param(
+            {"FEATURE_GATES": "NodeRepair=true"}, "FEATURE_GATES.*'NodeRepair'", id="gate in vain"
+        ),
         pytest.param({"PREFERENCE_POLICY": "Maybe"}, "PREFERENCE_POLICY", id="unknown policy"),
         pytest.param({"SOLVER": "x:1"}, "JOINER_CFG_SOLVER", id="unknown variable"),
     ],
