@@ -7,7 +7,7 @@ from cli.run.news import dollars
 from cli.run.phases import Milestone, Run
 from cli.run.progress import PodState
 from cli.run.services import BATCH_IDLE
-from cli.run.timing import after_batches, percentile, waits
+from cli.run.timing import largest_plan, percentile, waits
 
 _TYPES_SHOWN = 8
 _VIOLATIONS_SHOWN = 5
@@ -51,15 +51,13 @@ def _milestone(one: Milestone) -> Iterator[str]:
 
 
 def _timings(run: Run) -> Iterator[str]:
-    bought = run.bought.values()
-    for title, seconds in (
-        ("waiting → bought", waits(bought)),
-        ("  of it after the batch's quiet second", after_batches(bought, BATCH_IDLE)),
-    ):
-        yield (
-            f"{title}: p50 {percentile(seconds, 50):.2f} s, p99 {percentile(seconds, 99):.2f} s "
-            f"of {len(seconds)} pods"
-        )
+    seconds = waits(run.bought.values())
+    yield (
+        f"waiting → bought: p50 {percentile(seconds, 50):.2f} s, p99 {percentile(seconds, 99):.2f} "
+        f"s of {len(seconds)} pods, {BATCH_IDLE.seconds} s of quiet that closes a batch included"
+    )
+    pods, took = largest_plan(run.bought.values(), BATCH_IDLE)
+    yield f"  the largest plan, for {pods} pods: bought {took:.2f} s after its batch was closed"
 
 
 def _shortened(text: str) -> str:

@@ -2,12 +2,12 @@
 
 From the first sight of a pod's Unschedulable condition to the first sight of the NodeClaim whose
 node it runs on in the end. Pods whose node was there before them, or that found no node, are left
-out. `after_batches` counts from the last pod of a plan instead, and takes off the quiet time that
+out. `largest_plan` counts from the last pod of a plan instead, and takes off the quiet time that
 closes a batch: what remains is the work of solver and lifecycle, and the calls in between.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -54,12 +54,20 @@ def waits(bought: Iterable[Purchase]) -> list[float]:
     return sorted(one.wait for one in bought)
 
 
-def after_batches(bought: Iterable[Purchase], idle: timedelta) -> list[float]:
-    """Return each pod's part of the wait that came after its batch had closed, shortest first."""
+def largest_plan(bought: Iterable[Purchase], idle: timedelta) -> tuple[int, float]:
+    """Return the pods of the plan that bought for most, and its last claim's time after its batch.
+
+    Pods for which a plan had to be made a second time, because others took their place, belong to a
+    later plan and say nothing of how fast one is made.
+    """
     plans: defaultdict[str, list[Purchase]] = defaultdict(list)
     for one in bought:
         plans[one.plan].append(one)
-    return sorted(part for members in plans.values() for part in _after(members, idle))
+    largest = max(plans.values(), key=len, default=[])
+    if not largest:
+        return 0, 0.0
+    closed = max(one.waited_since for one in largest) + idle.total_seconds()
+    return len(largest), max(0.0, max(one.bought_at for one in largest) - closed)
 
 
 def percentile(ordered: list[float], percent: int) -> float:
@@ -67,8 +75,3 @@ def percentile(ordered: list[float], percent: int) -> float:
     if not ordered:
         return 0.0
     return ordered[max(0, -(-len(ordered) * percent // 100) - 1)]
-
-
-def _after(plan: list[Purchase], idle: timedelta) -> Iterator[float]:
-    closed = max(one.waited_since for one in plan) + idle.total_seconds()
-    yield from (max(0.0, one.bought_at - closed) for one in plan)

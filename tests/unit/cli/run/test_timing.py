@@ -3,7 +3,7 @@ from datetime import timedelta
 import pytest
 
 from cli.run.observed import Observed
-from cli.run.timing import Purchase, after_batches, percentile, purchases, waits
+from cli.run.timing import Purchase, largest_plan, percentile, purchases, waits
 from libs.kube.api import NODE_CLAIMS, PODS
 from libs.kube.informer import ObjectKey
 from tests.unit.cli.run.objects import a_claim, a_pod
@@ -59,13 +59,17 @@ def test_what_is_gone_is_forgotten_but_not_when_it_came() -> None:
     assert observed.waiting_since == {"uid-web-1": 0.0}
 
 
-def test_a_batch_counts_from_its_last_pod_and_its_quiet_time_is_taken_off() -> None:
+def test_a_plan_counts_from_its_last_pod_and_the_quiet_time_is_taken_off() -> None:
     first = Purchase(plan="p1", waited_since=0.0, bought_at=4.5)
     last = Purchase(plan="p1", waited_since=3.0, bought_at=4.25)
-    other = Purchase(plan="p2", waited_since=10.0, bought_at=10.5)
+    other = Purchase(plan="p2", waited_since=0.0, bought_at=10.5)
 
-    assert after_batches([first, last, other], timedelta(seconds=1)) == [0.0, 0.25, 0.5]
-    assert waits([first, last, other]) == [0.5, 1.25, 4.5]
+    assert largest_plan([other, first, last], timedelta(seconds=1)) == (2, 0.5)
+    assert waits([first, last, other]) == [1.25, 4.5, 10.5]
+
+
+def test_without_purchases_there_is_no_largest_plan() -> None:
+    assert largest_plan([], timedelta(seconds=1)) == (0, 0.0)
 
 
 @pytest.mark.parametrize(
