@@ -52,6 +52,8 @@ def _milestone(one: Milestone) -> Iterator[str]:
 
 def _timings(run: Run) -> Iterator[str]:
     seconds = waits(run.bought.values())
+    if not seconds:
+        return
     yield (
         f"waiting → bought: p50 {percentile(seconds, 50):.2f} s, p99 {percentile(seconds, 99):.2f} "
         f"s of {len(seconds)} pods, {BATCH_IDLE.seconds} s of quiet that closes a batch included"
