@@ -1,14 +1,17 @@
 """A snapshot out of files and a catalogue: what every offline command begins with."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cli import documents
+from cli.formats import counted
 from libs import catalogues
 from libs.cluster import files
+from libs.domain import budget
 from libs.domain.capacity import Catalogue, NodeClassRef
 from libs.domain.errors import InvalidRequest
 from libs.domain.plan import UnplacedPods
@@ -16,6 +19,7 @@ from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.runtime.clock import SystemClock
 
 _DEFAULT_CLASS = NodeClassRef(group="karpenter.kwok.sh", kind="KWOKNodeClass", name="default")
+_PROBLEMS_SHOWN = 20
 _FILES = SnapshotId(cluster_id="files", epoch=Epoch(boot_id="files"), revision=1)
 
 
@@ -39,7 +43,8 @@ def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster
         OSError: a file cannot be read.
     """
     types = catalogues.named(catalogue)
-    loaded = files.load(documents.read(inputs), default_class=_DEFAULT_CLASS)
+    read = tuple(documents.read(inputs))
+    loaded = files.load(read, default_class=_DEFAULT_CLASS)
     for node_class in loaded.node_classes:
         loaded.state.set_catalogue(
             Catalogue(
@@ -53,7 +58,13 @@ def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster
     snapshot = loaded.state.snapshot(now, _FILES)
     return OfflineCluster(
         snapshot=snapshot,
-        notes=(*loaded.notes, *_set_aside(snapshot)),
+        notes=(
+            *_empty(inputs, read),
+            *loaded.notes,
+            *_left_alone(snapshot),
+            *_broken_budgets(snapshot),
+            *_set_aside(snapshot),
+        ),
         left_out=loaded.state.left_out(),
         documents=loaded.documents,
     )
@@ -73,14 +84,60 @@ def instant(text: str | None) -> datetime:
         raise InvalidRequest(f"{text!r} is not an RFC 3339 instant", field="--now") from None
     if found.tzinfo is None:
         raise InvalidRequest(f"{text!r} has no offset; write 2026-01-01T00:00:00Z", field="--now")
-    return found.astimezone(UTC)
+    try:
+        return found.astimezone(UTC)
+    except OverflowError:
+        raise InvalidRequest(f"{text!r} is beyond all calendars", field="--now") from None
 
 
-def _set_aside(snapshot: ClusterSnapshot) -> tuple[str, ...]:
-    def said(key: str) -> str:
-        item = snapshot.set_aside[key]
+def pod_names(cluster: OfflineCluster) -> dict[str, str]:
+    """Return `namespace/name` of every pod by uid."""
+    names = {}
+    for kind, document in cluster.documents:
+        if kind == "Pod":
+            metadata = document["metadata"]
+            name = f"{metadata['namespace']}/{metadata['name']}"
+            names[metadata.get("uid") or name] = name
+    return names
+
+
+def _empty(inputs: Sequence[str], read: Iterable[tuple[str, object]]) -> Iterator[str]:
+    full = {name for name, _ in read}
+    yield from (f"{name} holds no objects" for name in inputs if name not in full)
+
+
+def _left_alone(snapshot: ClusterSnapshot) -> Iterator[str]:
+    """Say how many pods have no node and are none of an autoscaler's business, and why."""
+    found: Counter[str] = Counter()
+    for row in snapshot.pods.rows():
+        if row.provisionable or row.node or not row.active:
+            continue
+        owned = row.owner is not None and (row.owner.is_daemonset or row.owner.is_node)
+        found[
+            "belong to a DaemonSet or to a node"
+            if owned
+            else "have scheduling gates or a nominated node"
+        ] += 1
+    for why, count in sorted(found.items()):
+        yield f"not planned for: {counted(count, 'pod')} that {why}"
+
+
+def _broken_budgets(snapshot: ClusterSnapshot) -> Iterator[str]:
+    for pool in snapshot.nodepools.values():
+        for index, one in enumerate(pool.disruption.budgets):
+            if problem := budget.problem(one):
+                yield (
+                    f'NodePool "{pool.name}": spec.disruption.budgets[{index}]: {problem}; '
+                    "until it is mended nothing in this pool is disrupted"
+                )
+
+
+def _set_aside(snapshot: ClusterSnapshot) -> Iterator[str]:
+    items = list(snapshot.set_aside.values())
+    for item in items[:_PROBLEMS_SHOWN]:
         name = "/".join(part for part in (item.namespace, item.name) if part)
         field = f": {item.field}" if item.field else ""
-        return f'{item.kind} "{name}" set aside{field}: {item.message}'
-
-    return tuple(map(said, snapshot.set_aside))
+        yield f'{item.kind} "{name}" set aside{field}: {item.message}'
+    hidden = len(items) - _PROBLEMS_SHOWN
+    if hidden > 0:
+        yield f"{hidden} more objects set aside"

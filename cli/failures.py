@@ -1,10 +1,12 @@
-"""How a command ends: exit codes, and errors as one clear line."""
+"""How a command ends, and what people see while it runs: exit codes, errors as one clear line."""
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
+from rich.console import Console
+from rich.status import Status
 
 from libs.domain.errors import InvalidRequest
 
@@ -18,8 +20,16 @@ def bad_input_exits() -> Iterator[None]:
     try:
         yield
     except InvalidRequest as error:
-        print(f"joiner: {error}", file=sys.stderr)
-        raise typer.Exit(BAD_INPUT) from None
+        _fail(str(error))
     except OSError as error:
-        print(f"joiner: {error.filename}: {error.strerror}", file=sys.stderr)
-        raise typer.Exit(BAD_INPUT) from None
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def progress(doing: str) -> Status:
+    """Return a spinner on standard error, seen on terminals alone."""
+    return Console(stderr=True).status(doing)
+
+
+def _fail(message: str) -> None:
+    print(f"joiner: {message}", file=sys.stderr)
+    raise typer.Exit(BAD_INPUT) from None

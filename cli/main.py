@@ -1,23 +1,119 @@
-"""The command line's root: one typer application, a module per command."""
+"""The command line's root: every command with its options.
+
+The work is in a module per command, imported when that command runs: reading Kubernetes objects,
+solving and serving an API each take longer to import than `joiner --help` may take in all.
+"""
+
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from cli import importing
-from cli.check import check
-from cli.plan import plan
-from cli.run.command import run
-from cli.verdicts import verdicts
+from cli.formats import Format
+from cli.options import Judge, Machines
 
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Joiner: ask what to buy, why a pod waits, and whether a plan holds.",
 )
-app.add_typer(importing.app, name="import")
-app.command()(plan)
-app.command()(check)
-app.command()(verdicts)
-app.command()(run)
+imports = typer.Typer(no_args_is_help=True, help="Turn a foreign trace into Kubernetes objects.")
+app.add_typer(imports, name="import")
+
+Files = Annotated[
+    list[str],
+    typer.Option("-f", "--filename", help="YAML or JSON as kubectl prints it; - reads stdin."),
+]
+CatalogueName = Annotated[
+    str, typer.Option(help="kwok, aws, or a file in the schema of KWOK's instance types.")
+]
+Output = Annotated[Format, typer.Option("--format", help="How to print.")]
+Now = Annotated[str | None, typer.Option(help="Instant of the decision, RFC 3339; else now.")]
+
+# Imports below are inside functions, see the module's docstring.
+
+
+@app.command()
+def plan(
+    files: Files,
+    catalogue: CatalogueName = "kwok",
+    output: Output = Format.TABLE,
+    now: Now = None,
+) -> None:
+    """Find a place for every waiting pod in the files, and print what would be bought.
+
+    Exit code 0: every pod has a place; 3: some have not; 2: bad input.
+    """
+    from cli.plan import run  # noqa: PLC0415  # imported when it runs
+
+    run(files, catalogue, output, now)
+
+
+@app.command()
+def check(
+    files: Files,
+    plan: Annotated[Path, typer.Option(help="A plan: what `joiner plan --format json` prints.")],
+    catalogue: CatalogueName = "kwok",
+    output: Output = Format.TABLE,
+    now: Now = None,
+) -> None:
+    """Judge every placement of a plan by kube-scheduler's rules, and every claim by its pool's.
+
+    Exit code 0: the plan is right; 3: it is not, each violated rule is named; 2: bad input.
+    """
+    from cli.check import run  # noqa: PLC0415  # imported when it runs
+
+    run(files, plan, catalogue, output, now)
+
+
+@app.command()
+def verdicts(
+    file: Annotated[Path, typer.Argument(help="Recording: JSON lines, plain, .gz or .xz.")],
+    judge: Annotated[Judge, typer.Option("--with", help="Who answers again.")] = Judge.ORACLE,
+    output: Output = Format.TABLE,
+) -> None:
+    """Replay a recording of a real server and print lines, agree, and the ids that differ."""
+    from cli.verdicts import run  # noqa: PLC0415  # imported when it runs
+
+    run(file, judge, output)
+
+
+@app.command()
+def run(
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Stay up once everything runs, until Ctrl-C.")
+    ] = False,
+    folder: Annotated[
+        Path, typer.Option(help="Where each run makes a folder for its logs.")
+    ] = Path(".run"),
+) -> None:
+    """Start a simulated cluster and all services, give them work, and watch them buy nodes.
+
+    Exit code 0: everything that can run did, and the checker accepts every state; 1: it did not;
+    130: interrupted.
+    """
+    from cli.run.outcome import run_to_the_end  # noqa: PLC0415  # imported when it runs
+
+    raise typer.Exit(run_to_the_end(folder, keep=keep))
+
+
+@imports.callback()
+def _group() -> None:
+    """Keep the trace's name a sub-command, even while there is one alone."""
+
+
+@imports.command("openb")
+def import_openb(
+    pods: Annotated[Path, typer.Argument(help="The trace's list of pods (CSV).")],
+    nodes: Annotated[Path, typer.Argument(help="The trace's list of machines (CSV).")],
+    machines: Annotated[
+        Machines, typer.Option("--nodes", help="What becomes of the trace's machines.")
+    ] = Machines.CORDONED,
+) -> None:
+    """Print the openb trace as a List: every pod waiting, its machines as cordoned nodes."""
+    from cli.importing import run_openb  # noqa: PLC0415  # imported when it runs
+
+    run_openb(pods, nodes, machines)
 
 
 def main() -> None:

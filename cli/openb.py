@@ -9,9 +9,9 @@ import csv
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Any, TextIO
 
+from cli.options import Machines
 from libs.domain.errors import InvalidRequest
 
 GPU_MODEL = "openb.joiner.io/gpu-model"
@@ -22,14 +22,6 @@ _LARGEST = 10**12
 _POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_spec", "qos", "creation_time")
 _NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 _PODS_PER_NODE = 110
-
-
-class Machines(StrEnum):
-    """What becomes of the trace's own machines."""
-
-    CORDONED = "cordoned"
-    READY = "ready"
-    NONE = "none"
 
 
 def pods(lines: TextIO, source: str) -> Iterator[dict[str, Any]]:

@@ -8,17 +8,14 @@ import gzip
 import itertools
 import json
 import lzma
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Any, TextIO
 
-import typer
-
-from cli.failures import bad_input_exits
-from cli.formats import Format
+from cli.failures import bad_input_exits, progress
+from cli.formats import Format, print_json
+from cli.options import Judge
 from libs.domain.errors import InvalidRequest
 from libs.oracle import replay as oracle_replay
 from services.simulator import crd_verdicts, transcripts
@@ -27,24 +24,15 @@ from services.simulator.crd_files import read_crds
 
 Outcome = tuple[int | str, tuple[str, ...]]
 """Id of a line and what differs there, in words."""
+Player = Callable[[Sequence[str]], Iterator[Outcome]]
 
 
-class Judge(StrEnum):
-    """Who answers again."""
-
-    ORACLE = "oracle"
-    SIMULATOR = "simulator"
-
-
-def verdicts(
-    file: Annotated[Path, typer.Argument(help="Recording: JSON lines, plain, .gz or .xz.")],
-    judge: Annotated[Judge, typer.Option("--with", help="Who answers again.")] = Judge.ORACLE,
-    output: Annotated[Format, typer.Option("--format")] = Format.TABLE,
-) -> None:
-    """Replay a recording of a real server and print lines, agree, and the ids that differ."""
-    with bad_input_exits():
+def run(file: Path, judge: Judge, output: Format) -> None:
+    """Carry out `joiner verdicts`."""
+    with bad_input_exits(), progress("reading") as status:
         lines = _lines(file)
-        outcomes = list(_player(lines, judge, file)(lines))
+        status.update(f"replaying {len(lines)} lines")
+        outcomes = list(_outcomes(lines, _player(lines, judge, file), file))
     differing = [(id_, found) for id_, found in outcomes if found]
     if output is Format.JSON:
         report = {
@@ -52,8 +40,7 @@ def verdicts(
             "agree": len(outcomes) - len(differing),
             "differ": [{"id": id_, "differences": list(found)} for id_, found in differing],
         }
-        json.dump(report, sys.stdout, indent=1)
-        sys.stdout.write("\n")
+        print_json(report)
         return
     for id_, found in differing:
         print(f"{id_}: {'; '.join(found)}")
@@ -69,9 +56,21 @@ def _lines(file: Path) -> Sequence[str]:
         raise InvalidRequest(f"not a recording: {error}", field=str(file)) from None
 
 
-def _player(
-    lines: Sequence[str], judge: Judge, file: Path
-) -> Callable[[Sequence[str]], Iterator[Outcome]]:
+def _outcomes(lines: Sequence[str], player: Player, file: Path) -> Iterator[Outcome]:
+    answered = 0
+    try:
+        for outcome in player(lines):
+            yield outcome
+            answered += 1
+    except (ValueError, LookupError, TypeError, AttributeError, InvalidRequest) as error:
+        # Recordings are read as they are recorded; whatever is amiss in a line shows like this.
+        shown = error if isinstance(error, InvalidRequest) else repr(error)
+        raise InvalidRequest(
+            f"line {answered + 1} is not like the others of a recording: {shown}", field=str(file)
+        ) from error
+
+
+def _player(lines: Sequence[str], judge: Judge, file: Path) -> Player:
     if not lines:
         return lambda _: iter(())
     first = _decoded(lines[0], file)

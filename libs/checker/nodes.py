@@ -17,37 +17,62 @@ from libs.domain.taint import Taint
 
 
 def planned_name(claim: PlannedNodeClaim) -> str:
-    """Return the name that the node of a planned claim has here."""
-    return f"new-{claim.index}"
+    """Return the name that the node of a planned claim has here; no real node can have it."""
+    return f"nodeclaims[{claim.index}]"
 
 
 def find_offering(
     catalogue: Catalogue, option: LaunchOption
 ) -> tuple[InstanceType, Offering] | None:
-    """Return what the catalogue sells under the option's names, None if nothing."""
-    for kind in catalogue.instance_types:
-        if kind.name == option.instance_type:
-            for offering in kind.offerings:
-                if (offering.zone, offering.capacity_type) == (option.zone, option.capacity_type):
-                    return kind, offering
-    return None
+    """Return what the catalogue sells under the option's names, None if nothing.
+
+    Of several offerings of one zone and capacity type, as reservations are, the one that can be
+    had at the option's price is meant.
+    """
+    sold = [
+        (kind, one)
+        for kind in catalogue.instance_types
+        if kind.name == option.instance_type
+        for one in kind.offerings
+        if (one.zone, one.capacity_type) == (option.zone, option.capacity_type)
+    ]
+    asked = option.price_nanos_per_hour
+    return min(
+        sold,
+        key=lambda one: (not one[1].available, one[1].price_nanos_per_hour != asked),
+        default=None,
+    )
 
 
 def planned_node(
-    claim: PlannedNodeClaim, pool: NodePool, kind: InstanceType, offering: Offering
+    claim: PlannedNodeClaim,
+    pool: NodePool,
+    kind: InstanceType,
+    offering: Offering,
+    observed: Resources,
 ) -> dict[str, Any]:
-    """Return the Node of a claim that the plan creates."""
+    """Return the Node of a claim that the plan creates.
+
+    Args:
+        claim: the claim.
+        pool: its pool.
+        kind: what it becomes.
+        offering: how that is bought.
+        observed: allocatable that live nodes of that type have, as far as there are any.
+    """
     name = planned_name(claim)
+    # What is sold comes last: no label of a plan makes another zone of it.
     labels = {
         **dict(pool.template.labels),
         **claim.requirements.single_values(),
+        **dict(claim.labels),
         **kind.requirements.single_values(),
         **offering.requirements.single_values(),
-        **dict(claim.labels),
         keys.NODEPOOL: pool.name,
         keys.HOSTNAME: name,
     }
-    return _node(name, labels, pool.template.taints, allocatable(kind, offering))
+    room = allocatable(kind, offering).overlaid(observed)
+    return _node(name, labels, pool.template.taints, room)
 
 
 def flying_node(claim: NodeClaim) -> dict[str, Any]:

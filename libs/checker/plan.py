@@ -1,27 +1,51 @@
-"""`check_plan`: every rule that a plan violates against the snapshot that it was made from.
+"""`check_solution`: every rule that a plan violates against the snapshot that it was made from.
 
 Besides kube-scheduler's filters (`libs.oracle`): every waiting pod is placed once or named as
-unplaced, each claim's pool exists and is ready, its type and offering are sold, are allowed by the
-pool and match the claim's own requirements, the pool's limits hold.
+unplaced, claims keep the rules of `claims`, the pools' limits hold, and what the answer counts and
+adds up is what its plan says.
+
+Rules that are not kube-scheduler's: NodePool, StalePool, Offering, Requirements, Price, LaunchList,
+Cheapest, Requests, Labels, NodePoolLimits, Lost, Unplaced, Cost, PodCounts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from libs.checker.nodes import find_offering, flying_node, planned_name, planned_node
+from libs.checker.claims import Purchase, claim_violations, purchase
+from libs.checker.nodes import flying_node, planned_name, planned_node
 from libs.domain import labels as keys
-from libs.domain.capacity import InstanceType, Offering
-from libs.domain.nodepool import NodePool
-from libs.domain.plan import Plan, PlannedNodeClaim
+from libs.domain.allocatable import full_capacity
+from libs.domain.nodeclaim import NodeClaim
+from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
 from libs.domain.reason import TargetKind
-from libs.domain.requirements import Requirements
 from libs.domain.resources import NODES, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import Solution
 from libs.oracle.check import Placement, Violation, check
 from libs.oracle.cluster import Cluster
+from libs.oracle.objects import key_of, metadata_of
 
 _VIRTUAL = "capacity-buffer-"
+
+
+def check_solution(
+    cluster: Cluster,
+    snapshot: ClusterSnapshot,
+    solution: Solution,
+    *,
+    daemon_sets: Iterable[Mapping[str, Any]] = (),
+) -> list[Violation]:
+    """Return every rule that the answer breaks, that of its plan included; empty if it is right.
+
+    Args:
+        cluster: the same cluster as Kubernetes objects; waiting pods are pending in it.
+        snapshot: what the answer was made from.
+        solution: the answer.
+        daemon_sets: DaemonSet objects, whose pods go on new nodes first.
+    """
+    violations = check_plan(cluster, snapshot, solution.plan, daemon_sets=daemon_sets)
+    return [*violations, *_sums(solution)]
 
 
 def check_plan(
@@ -31,77 +55,47 @@ def check_plan(
     *,
     daemon_sets: Iterable[Mapping[str, Any]] = (),
 ) -> list[Violation]:
-    """Return every rule that the plan breaks; empty if it is right.
-
-    Args:
-        cluster: the same cluster as Kubernetes objects; waiting pods are pending in it.
-        snapshot: what the plan was made from.
-        plan: the plan.
-        daemon_sets: DaemonSet objects, whose pods go on new nodes first.
-    """
+    """Return every rule that the plan breaks; arguments as of `check_solution`."""
     rows = {row.uid: row for row in snapshot.pods.rows()}
-    sold, violations = _sold(snapshot, plan)
+    bought, violations = _purchases(snapshot, plan, rows)
     nodes = [
-        planned_node(claim, pool, kind, offering) for claim, pool, kind, offering in sold.values()
+        planned_node(one.claim, one.pool, one.kind, one.offering, _observed(snapshot, one))
+        for one in bought
     ]
     nodes += [flying_node(claim) for claim in _targets_in_flight(snapshot, plan)]
-    placements = list(_placements(plan, rows))
+    names = _names(cluster, rows)
     violations += _lost(plan, rows)
-    violations += _over_limits(snapshot, sold.values())
-    violations += check(cluster, nodes, placements, daemon_sets=daemon_sets)
+    violations += _unplaced(plan, names)
+    violations += _over_limits(snapshot, bought)
+    violations += check(cluster, nodes, list(_placements(plan, names)), daemon_sets=daemon_sets)
     return violations
 
 
-Sold = tuple[PlannedNodeClaim, NodePool, InstanceType, Offering]
-
-
-def _sold(snapshot: ClusterSnapshot, plan: Plan) -> tuple[dict[int, Sold], list[Violation]]:
-    """Return what each claim buys, and what is wrong with the claims that buy nothing."""
-    sold: dict[int, Sold] = {}
+def _purchases(
+    snapshot: ClusterSnapshot, plan: Plan, rows: Mapping[str, PodRow]
+) -> tuple[list[Purchase], list[Violation]]:
+    """Return what the claims buy, and what is wrong with them."""
+    bought: list[Purchase] = []
     wrong: list[Violation] = []
     for claim in plan.nodeclaims:
-        found = _bought(snapshot, claim)
+        found = purchase(snapshot, claim)
         if isinstance(found, Violation):
             wrong.append(found)
-        else:
-            sold[claim.index] = found
-            wrong += _mismatches(claim, found)
-    return sold, wrong
+            continue
+        bought.append(found)
+        shapes = [rows[uid].shape for uid in claim.pod_uids if uid in rows]
+        wrong += claim_violations(found, [snapshot.shapes[shape].requests for shape in shapes])
+    return bought, wrong
 
 
-def _bought(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Sold | Violation:
-    pool = snapshot.nodepools.get(claim.nodepool)
-    if pool is None or not pool.ready or pool.replicas is not None:
-        return _claim_violation(claim, "NodePool", f'"{claim.nodepool}" is missing or not ready')
-    catalogue = snapshot.catalogues.get(pool.template.node_class.key)
-    found = find_offering(catalogue, claim.cheapest) if catalogue else None
-    if found is None or not found[1].available:
-        option = claim.cheapest
-        return _claim_violation(
-            claim,
-            "Offering",
-            f"{option.instance_type} in {option.zone} as {option.capacity_type} is not sold",
-        )
-    return claim, pool, *found
+def _observed(snapshot: ClusterSnapshot, bought: Purchase) -> Resources:
+    """Return what live nodes of the type turned out to have."""
+    node_class = bought.pool.template.node_class
+    known = snapshot.observed_allocatable.get(f"{node_class.key}/{bought.kind.name}")
+    return known.allocatable if known is not None else Resources()
 
 
-def _mismatches(claim: PlannedNodeClaim, sold: Sold) -> Iterator[Violation]:
-    _, pool, kind, offering = sold
-    if claim.cheapest.instance_type not in claim.instance_types:
-        yield _claim_violation(claim, "LaunchList", "the cheapest type is not in the launch list")
-    if offering.price_nanos_per_hour != claim.cheapest.price_nanos_per_hour:
-        yield _claim_violation(claim, "Price", "the offering is sold at another price")
-    wanted = pool.template.requirements.intersection(
-        Requirements.from_labels(dict(pool.template.labels))
-    )
-    for what, requirements in (("pool", wanted), ("claim", claim.requirements)):
-        offered = kind.requirements.intersection(offering.requirements)
-        clash = requirements.without([keys.NODEPOOL]).intersection(offered)
-        if not clash.satisfiable:
-            yield _claim_violation(claim, "Requirements", f"the {what} forbids the offering")
-
-
-def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[Any]:
+def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[NodeClaim]:
     for nomination in plan.nominations:
         if nomination.target_kind is TargetKind.NODECLAIM:
             claim = snapshot.nodeclaims.get(nomination.target)
@@ -109,56 +103,75 @@ def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[Any]:
                 yield claim
 
 
-def _placements(plan: Plan, rows: Mapping[str, PodRow]) -> Iterator[Placement]:
+def _names(cluster: Cluster, rows: Mapping[str, PodRow]) -> dict[str, str]:
+    """Return `namespace/name` of pods by uid, also of those that the snapshot leaves out."""
+    names = {uid: f"{row.namespace}/{row.name}" for uid, row in rows.items()}
+    for pod in cluster.pending.values():
+        names.setdefault(metadata_of(pod).get("uid") or key_of(pod), key_of(pod))
+    return names
+
+
+def _placements(plan: Plan, names: Mapping[str, str]) -> Iterator[Placement]:
     for nomination in plan.nominations:
-        yield from (
-            (_key(rows, uid), nomination.target) for uid in _real(nomination.pod_uids, rows)
-        )
+        for uid in _real(nomination.pod_uids, names):
+            yield names.get(uid, uid), nomination.target
     for claim in plan.nodeclaims:
-        name = planned_name(claim)
-        yield from ((_key(rows, uid), name) for uid in _real(claim.pod_uids, rows))
+        for uid in _real(claim.pod_uids, names):
+            yield names.get(uid, uid), planned_name(claim)
 
 
-def _real(uids: Iterable[str], rows: Mapping[str, PodRow]) -> Iterator[str]:
+def _real(uids: Iterable[str], names: Mapping[str, str]) -> Iterator[str]:
     """Leave out virtual pods of buffers, which no scheduler ever sees."""
     for uid in uids:
-        row = rows.get(uid)
-        if row is None or not row.name.startswith(_VIRTUAL):
+        if not names.get(uid, "").partition("/")[2].startswith(_VIRTUAL):
             yield uid
-
-
-def _key(rows: Mapping[str, PodRow], uid: str) -> str:
-    row = rows.get(uid)
-    return f"{row.namespace}/{row.name}" if row else uid
 
 
 def _lost(plan: Plan, rows: Mapping[str, PodRow]) -> Iterator[Violation]:
     """Yield the waiting pods that the plan neither places nor names."""
-    said = {uid for nomination in plan.nominations for uid in nomination.pod_uids}
-    said |= {uid for claim in plan.nodeclaims for uid in claim.pod_uids}
-    said |= {uid for group in plan.unplaced for uid in group.pod_uids}
+    said = _placed(plan).union(*(group.pod_uids for group in plan.unplaced))
     for uid, row in rows.items():
         if row.provisionable and not row.node and uid not in said:
-            yield Violation(
-                pod=_key(rows, uid), node="", rule="Lost", message="the plan says nothing of it"
+            yield _pod_violation(
+                f"{row.namespace}/{row.name}", "Lost", "the plan says nothing of it"
             )
 
 
-def _over_limits(snapshot: ClusterSnapshot, sold: Iterable[Sold]) -> Iterator[Violation]:
+def _unplaced(plan: Plan, names: Mapping[str, str]) -> Iterator[Violation]:
+    """Yield pods without a place that have one after all, or that there are none of."""
+    placed = _placed(plan)
+    for group in plan.unplaced:
+        for uid in group.pod_uids:
+            if uid in placed:
+                yield _pod_violation(names.get(uid, uid), "Unplaced", "it is placed, too")
+            elif uid not in names:
+                yield _pod_violation(uid, "UnknownPod", "no such pending pod")
+
+
+def _placed(plan: Plan) -> frozenset[str]:
+    return frozenset().union(
+        *(one.pod_uids for one in plan.nominations), *(one.pod_uids for one in plan.nodeclaims)
+    )
+
+
+def _over_limits(snapshot: ClusterSnapshot, bought: Iterable[Purchase]) -> Iterator[Violation]:
     """Yield the pools whose new nodes go beyond the limits together with what exists."""
-    bought: dict[str, list[Resources]] = {}
-    for _, pool, kind, _ in sold:
-        bought.setdefault(pool.name, []).append(kind.capacity.add(Resources({NODES: 1})))
-    for name, capacities in bought.items():
+    capacities: dict[str, list[Resources]] = {}
+    for one in bought:
+        full = full_capacity(one.kind, one.offering)
+        capacities.setdefault(one.pool.name, []).append(full.add(Resources({NODES: 1})))
+    for name, new in capacities.items():
         limits = snapshot.nodepools[name].limits
-        used = total([*capacities, *_existing(snapshot, name)])
+        used = total([*new, *_existing(snapshot, name)])
         for resource, limit in limits.items():
             if used.get(resource) > limit:
+                would = Resources({resource: used.get(resource)}).to_quantities()[resource]
+                allowed = Resources({resource: limit}).to_quantities()[resource]
                 yield Violation(
                     pod="",
                     node="",
                     rule="NodePoolLimits",
-                    message=f'"{name}" would use {used.get(resource)} of {limit} {resource}',
+                    message=f'nodepool "{name}" would use {would} of {allowed} {resource}',
                 )
 
 
@@ -171,5 +184,29 @@ def _existing(snapshot: ClusterSnapshot, pool: str) -> Iterator[Resources]:
             yield claim.capacity.add(Resources({NODES: 1}))
 
 
-def _claim_violation(claim: PlannedNodeClaim, rule: str, message: str) -> Violation:
-    return Violation(pod="", node=planned_name(claim), rule=rule, message=message)
+def _sums(solution: Solution) -> Iterator[Violation]:
+    """Yield what the answer counts otherwise than its own plan."""
+    plan, pods = solution.plan, solution.pods
+    price = sum(claim.cheapest.price_nanos_per_hour for claim in plan.nodeclaims)
+    if price != solution.cost.new_nanos_per_hour:
+        yield _answer_violation(
+            "Cost", f"new_nanos_per_hour is {solution.cost.new_nanos_per_hour}, claims cost {price}"
+        )
+    counts = {
+        "on_existing": sum(len(one.pod_uids) for one in plan.nominations),
+        "on_new": sum(len(one.pod_uids) for one in plan.nodeclaims),
+        "unplaced": sum(len(one.pod_uids) for one in plan.unplaced),
+    }
+    said = {"on_existing": pods.on_existing, "on_new": pods.on_new, "unplaced": pods.unplaced}
+    said["waiting"], counts["waiting"] = pods.waiting, sum(counts.values())
+    for name, count in counts.items():
+        if said[name] != count:
+            yield _answer_violation("PodCounts", f"{name} is {said[name]}, the plan has {count}")
+
+
+def _pod_violation(pod: str, rule: str, message: str) -> Violation:
+    return Violation(pod=pod, node="", rule=rule, message=message)
+
+
+def _answer_violation(rule: str, message: str) -> Violation:
+    return Violation(pod="", node="", rule=rule, message=message)

@@ -3,6 +3,7 @@ import io
 import pytest
 
 from cli import openb
+from cli.options import Machines
 from libs.domain.errors import InvalidRequest
 
 HEADER = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,x,y"
@@ -57,11 +58,11 @@ def test_bad_rows_name_file_line_and_column(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("machines", "spec"),
     [
-        pytest.param(openb.Machines.CORDONED, {"unschedulable": True}, id="cordoned"),
-        pytest.param(openb.Machines.READY, {}, id="ready"),
+        pytest.param(Machines.CORDONED, {"unschedulable": True}, id="cordoned"),
+        pytest.param(Machines.READY, {}, id="ready"),
     ],
 )
-def test_machines_become_nodes(machines: openb.Machines, spec: dict[str, bool]) -> None:
+def test_machines_become_nodes(machines: Machines, spec: dict[str, bool]) -> None:
     text = "sn,cpu_milli,memory_mib,gpu,model\nn-1,96000,393216,8,G2\n"
 
     (node,) = openb.nodes(io.StringIO(text), "nodes.csv", machines)

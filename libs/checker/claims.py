@@ -1,0 +1,155 @@
+"""What may be wrong with a claim that a plan creates, pods apart.
+
+Apart from `plan` because these rules are Joiner's own: its pool, what is sold, what it costs, what
+it may become. kube-scheduler knows none of them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from libs.checker.nodes import find_offering, planned_name
+from libs.domain import labels as keys
+from libs.domain.allocatable import allocatable
+from libs.domain.capacity import Catalogue, InstanceType, Offering
+from libs.domain.nodepool import NodePool
+from libs.domain.plan import LaunchOption, PlannedNodeClaim
+from libs.domain.requirements import Requirements
+from libs.domain.resources import Resources, total
+from libs.domain.snapshot import ClusterSnapshot
+from libs.oracle.check import Violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """A claim and what it buys if nothing is in the way."""
+
+    claim: PlannedNodeClaim
+    pool: NodePool
+    catalogue: Catalogue
+    kind: InstanceType
+    offering: Offering
+
+
+def purchase(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Purchase | Violation:
+    """Return what the claim buys, or why it buys nothing."""
+    pool = snapshot.nodepools.get(claim.nodepool)
+    if pool is None:
+        return _wrong(claim, "NodePool", f'nodepool "{claim.nodepool}" does not exist')
+    if not pool.ready:
+        why = "; ".join(pool.problems)
+        return _wrong(claim, "NodePool", f'nodepool "{pool.name}" is not ready: {why}')
+    if pool.replicas is not None:
+        return _wrong(claim, "NodePool", f'nodepool "{pool.name}" has a fixed number of nodes')
+    catalogue = snapshot.catalogues.get(pool.template.node_class.key)
+    found = find_offering(catalogue, claim.cheapest) if catalogue else None
+    if catalogue is None or found is None or not found[1].available:
+        return _wrong(claim, "Offering", f"{_shown(claim.cheapest)} is not sold")
+    return Purchase(claim=claim, pool=pool, catalogue=catalogue, kind=found[0], offering=found[1])
+
+
+def claim_violations(bought: Purchase, pods: Iterable[Resources]) -> Iterator[Violation]:
+    """Yield what is wrong with a claim that buys something.
+
+    Args:
+        bought: the claim.
+        pods: requests of the pods that it is for.
+    """
+    claim = bought.claim
+    if (claim.nodepool_uid, claim.nodepool_hash) != (bought.pool.uid, bought.pool.hash):
+        yield _wrong(
+            claim, "StalePool", f'nodepool "{claim.nodepool}" is not the one that was planned with'
+        )
+    yield from _requirement_violations(bought)
+    yield from _price_violations(bought)
+    yield from _launch_list_violations(bought)
+    missing = total(pods).shortage(claim.requests)
+    if len(missing):
+        yield _wrong(claim, "Requests", f"its pods ask for {_amounts(missing)} more than it says")
+    for key, value in claim.labels:
+        known = claim.requirements.get(key)
+        if known is not None and not known.has(value):
+            yield _wrong(claim, "Labels", f"label {key}={value} is not what {known} allows")
+
+
+def _requirement_violations(bought: Purchase) -> Iterator[Violation]:
+    claim, pool = bought.claim, bought.pool
+    wanted = pool.template.requirements.intersection(
+        Requirements.from_labels(dict(pool.template.labels))
+    )
+    offered = bought.kind.requirements.intersection(bought.offering.requirements)
+    for what, requirements in (("pool", wanted), ("claim", claim.requirements)):
+        # The pool's own label is no provider's matter, and a claim may name it.
+        for clash in requirements.without([keys.NODEPOOL]).intersection(offered):
+            if not clash.satisfiable:
+                yield _wrong(
+                    claim,
+                    "Requirements",
+                    f"the {what} does not allow {_shown(claim.cheapest)}: {clash.key}",
+                )
+    for one in wanted:
+        asked = claim.requirements.get(one.key)
+        if asked is None or not one.contains(asked):
+            yield _wrong(
+                claim,
+                "Requirements",
+                f"the pool asks for {one}, the claim for {asked or 'nothing of that key'}",
+            )
+
+
+def _price_violations(bought: Purchase) -> Iterator[Violation]:
+    claim, price = bought.claim, bought.offering.price_nanos_per_hour
+    if price != claim.cheapest.price_nanos_per_hour:
+        yield _wrong(
+            claim,
+            "Price",
+            f"{_shown(claim.cheapest)} costs {price} nano-dollars per hour, the plan says "
+            f"{claim.cheapest.price_nanos_per_hour}",
+        )
+
+
+def _launch_list_violations(bought: Purchase) -> Iterator[Violation]:
+    claim, kinds = bought.claim, {one.name: one for one in bought.catalogue.instance_types}
+    if claim.cheapest.instance_type not in claim.instance_types:
+        yield _wrong(claim, "LaunchList", "the cheapest type is not in the launch list")
+    cheaper: set[str] = set()
+    for name in claim.instance_types:
+        offerings = _fitting(claim, kinds, name)
+        if not offerings:
+            yield _wrong(claim, "LaunchList", f'"{name}" is not sold, or is too small')
+        elif (
+            min(one.price_nanos_per_hour for one in offerings)
+            < bought.offering.price_nanos_per_hour
+        ):
+            cheaper.add(name)
+    if cheaper:
+        yield _wrong(claim, "Cheapest", f"{min(cheaper)} fits and costs less")
+
+
+def _fitting(
+    claim: PlannedNodeClaim, kinds: Mapping[str, InstanceType], name: str
+) -> list[Offering]:
+    """Return the offerings of a listed type that the claim may be launched as."""
+    kind = kinds.get(name)
+    if kind is None:
+        return []
+    asked = claim.requirements.without([keys.NODEPOOL])
+    return [
+        one
+        for one in kind.offerings
+        if one.available
+        and asked.has_intersection(kind.requirements)
+        and asked.has_intersection(one.requirements)
+        and claim.requests.fits(allocatable(kind, one))
+    ]
+
+
+def _shown(option: LaunchOption) -> str:
+    return f"{option.instance_type} in {option.zone} as {option.capacity_type}"
+
+
+def _amounts(resources: Resources) -> str:
+    return ", ".join(f"{amount} {name}" for name, amount in resources.to_quantities().items())
+
+
+def _wrong(claim: PlannedNodeClaim, rule: str, message: str) -> Violation:
+    return Violation(pod="", node=planned_name(claim), rule=rule, message=message)
