@@ -18,7 +18,7 @@ import msgspec
 
 from libs.cluster.state import ClusterState
 from libs.domain.capacity import Catalogue, NodeClassRef
-from libs.domain.errors import InvalidRequest, JoinerError, NotReady
+from libs.domain.errors import JoinerError
 from libs.domain.provider import Capabilities, InstanceTypeListing, NodeClass
 from libs.kube.api import KubeApi, Resource
 from libs.kube.informer import Informer, ObjectKey, Sink
@@ -136,21 +136,25 @@ class ProviderFollower:
             self._drop(key)
         try:
             capabilities = await self._provider.get_capabilities()
-            for key in [key for key in referred if key in self._classes]:
-                await self._list(self._classes[key], capabilities)
         except JoinerError as error:
             logger.warning(
                 "kept the last catalogues", extra={"group": self._group, "error": str(error)}
             )
+            return
+        known = [self._classes[key] for key in referred if key in self._classes]
+        async with asyncio.TaskGroup() as group:
+            for one in known:
+                group.create_task(self._list(one, capabilities), name=f"list {one.ref.key}")
 
     async def _list(self, node_class: NodeClass, capabilities: Capabilities) -> None:
+        """Take the catalogue of one class; where there is none now, the last one is kept."""
         known = self._catalogues.get(node_class.ref.key)
         etag = known.etag if known else ""
         try:
             listing = await self._provider.list_instance_types(node_class, if_none_match=etag)
-        except (NotReady, InvalidRequest) as error:
+        except JoinerError as error:
             logger.warning(
-                "node class has no catalogue",
+                "kept the last catalogue of a node class",
                 extra={"node_class": node_class.ref.key, "error": str(error)},
             )
             return
