@@ -105,7 +105,7 @@ class Writer:
         self._recorder.record(
             RecordedEvent(
                 about=about,
-                type=EventType(event.type.value),
+                type=EventType.WARNING if event.warns else EventType.NORMAL,
                 reason=event.reason.value,
                 message=event.message,
                 dedupe=event.dedupe,

@@ -34,17 +34,22 @@ class Reason(StrEnum):
     UNREGISTERED_TAINT_MISSING = "UnregisteredTaintMissing"
 
 
-class EventType(StrEnum):
-    """Kinds of events that Kubernetes knows."""
-
-    NORMAL = "Normal"
-    WARNING = "Warning"
-
-
-DEFAULT_WINDOW = timedelta(minutes=2)
-_SCHEDULING_WINDOW = timedelta(minutes=5)
-_POOL_WINDOW = timedelta(minutes=1)
-_UNCONSOLIDATABLE_WINDOW = timedelta(minutes=15)
+_WARNINGS = frozenset(
+    {
+        Reason.FAILED_SCHEDULING,
+        Reason.NO_COMPATIBLE_INSTANCE_TYPES,
+        Reason.FAILED_DRAINING,
+        Reason.TERMINATION_GRACE_PERIOD_EXPIRING,
+        Reason.INSUFFICIENT_CAPACITY,
+        Reason.UNREGISTERED_TAINT_MISSING,
+    }
+)
+_WINDOWS = {
+    Reason.FAILED_SCHEDULING: timedelta(minutes=5),
+    Reason.NO_COMPATIBLE_INSTANCE_TYPES: timedelta(minutes=1),
+    Reason.UNCONSOLIDATABLE: timedelta(minutes=15),
+}
+_OTHER_WINDOW = timedelta(minutes=2)
 _LONGEST_CAUSE = 300
 _ATTACHMENTS_SHOWN = 5
 
@@ -64,12 +69,20 @@ class Event:
     """Something to be told once per window."""
 
     subject: Subject
-    type: EventType
     reason: Reason
     message: str
-    dedupe: tuple[str, ...] = ()
-    """Besides the reason; a repeat within the window is dropped."""
-    window: timedelta = DEFAULT_WINDOW
+    dedupe: tuple[str, ...]
+    """With the reason, what makes it a repetition."""
+
+    @property
+    def warns(self) -> bool:
+        """Whether people need to look."""
+        return self.reason in _WARNINGS
+
+    @property
+    def window(self) -> timedelta:
+        """How long a repetition is dropped."""
+        return _WINDOWS.get(self.reason, _OTHER_WINDOW)
 
 
 def about(resource: Resource, metadata: ObjectMeta) -> Subject:
@@ -103,11 +116,9 @@ def failed_scheduling(subject: Subject, why: str) -> Event:
     """Say why a pod has no place."""
     return Event(
         subject=subject,
-        type=EventType.WARNING,
         reason=Reason.FAILED_SCHEDULING,
         message=f"Failed to schedule pod, {why}",
         dedupe=(subject.uid,),
-        window=_SCHEDULING_WINDOW,
     )
 
 
@@ -115,7 +126,6 @@ def nominated(subject: Subject, target: str) -> Event:
     """Say where a pod is expected; `target` is `nodeclaim/<name>` or `node/<name>`."""
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.NOMINATED,
         message=f"Pod should schedule on: {target}",
         dedupe=(subject.uid,),
@@ -126,11 +136,9 @@ def no_compatible_instance_types(subject: Subject, why: str) -> Event:
     """Say that a pool's requirements leave no instance type."""
     return Event(
         subject=subject,
-        type=EventType.WARNING,
         reason=Reason.NO_COMPATIBLE_INSTANCE_TYPES,
         message=why,
         dedupe=(subject.uid,),
-        window=_POOL_WINDOW,
     )
 
 
@@ -138,10 +146,9 @@ def disruption_blocked(subject: Subject, why: str) -> Event:
     """Say what keeps a node from being disrupted."""
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.DISRUPTION_BLOCKED,
         message=why,
-        dedupe=(subject.uid,),
+        dedupe=(subject.uid, why),
     )
 
 
@@ -149,11 +156,9 @@ def unconsolidatable(subject: Subject, why: str) -> Event:
     """Say why a node cannot be consolidated."""
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.UNCONSOLIDATABLE,
         message=why,
-        dedupe=(subject.uid,),
-        window=_UNCONSOLIDATABLE_WINDOW,
+        dedupe=(subject.uid, why),
     )
 
 
@@ -161,7 +166,6 @@ def disruption_launching(subject: Subject, why: str) -> Event:
     """Say that a claim replaces a disrupted node."""
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.DISRUPTION_LAUNCHING,
         message=f"Launching NodeClaim: {why}",
         dedupe=(subject.uid, why),
@@ -172,7 +176,6 @@ def disruption_waiting_readiness(subject: Subject) -> Event:
     """Say that a disruption waits for a claim to become a node."""
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.DISRUPTION_WAITING_READINESS,
         message="Waiting on readiness to continue disruption",
         dedupe=(subject.uid,),
@@ -183,7 +186,6 @@ def disruption_terminating(subject: Subject, why: str) -> Event:
     """Say that a disrupted node goes."""
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.DISRUPTION_TERMINATING,
         message=f"Disrupting Node: {why}",
         dedupe=(subject.uid, why),
@@ -194,7 +196,6 @@ def evicted(subject: Subject, why: str) -> Event:
     """Say that a pod was evicted."""
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.EVICTED,
         message=f"Evicted pod: {why}",
         dedupe=(subject.name,),
@@ -206,7 +207,6 @@ def disrupted(subject: Subject, deadline: datetime, seconds: int, asked: int | N
     own = "none" if asked is None else f"{asked}"
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.DISRUPTED,
         message=(
             f"Deleted the pod to meet the node's deadline {deadline.isoformat()}; "
@@ -220,7 +220,6 @@ def failed_draining(subject: Subject, why: str) -> Event:
     """Say why a node is not drained yet."""
     return Event(
         subject=subject,
-        type=EventType.WARNING,
         reason=Reason.FAILED_DRAINING,
         message=f"Failed to drain node, {why}",
         dedupe=(subject.name,),
@@ -233,7 +232,6 @@ def awaiting_volume_detachment(subject: Subject, attachments: Iterable[str]) -> 
     shown = ", ".join(names[:_ATTACHMENTS_SHOWN])
     return Event(
         subject=subject,
-        type=EventType.NORMAL,
         reason=Reason.AWAITING_VOLUME_DETACHMENT,
         message=f"Awaiting detachment of {len(names)} volumes: {shown}",
         dedupe=(subject.name,),
@@ -244,7 +242,6 @@ def termination_grace_period_expiring(subject: Subject, deadline: datetime) -> E
     """Say when all pods will be deleted whatever protects them."""
     return Event(
         subject=subject,
-        type=EventType.WARNING,
         reason=Reason.TERMINATION_GRACE_PERIOD_EXPIRING,
         message=f"All pods will be deleted by {deadline.isoformat()}",
         dedupe=(subject.name,),
@@ -255,7 +252,6 @@ def insufficient_capacity(subject: Subject, why: str) -> Event:
     """Say that a claim is given up for want of capacity."""
     return Event(
         subject=subject,
-        type=EventType.WARNING,
         reason=Reason.INSUFFICIENT_CAPACITY,
         message=f"NodeClaim {subject.name} event: {why[:_LONGEST_CAUSE]}",
         dedupe=(subject.uid,),
@@ -266,7 +262,6 @@ def unregistered_taint_missing(subject: Subject) -> Event:
     """Say that a node came up without the taint that keeps pods off until it is registered."""
     return Event(
         subject=subject,
-        type=EventType.WARNING,
         reason=Reason.UNREGISTERED_TAINT_MISSING,
         message="Missing karpenter.sh/unregistered taint which prevents registration races",
         dedupe=(subject.uid,),
