@@ -34,6 +34,10 @@ _LONGEST_TEXT = 128
 _EXPONENT_LIMIT = 300
 _NANO = 10**9
 
+_READABLE = tuple(
+    (unit, 1024**power) for power, unit in ((4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki"))
+)
+
 
 def parse(quantity: str | int | float) -> Fraction:
     """Return the exact value of a quantity as Kubernetes and YAML write it.
@@ -90,6 +94,18 @@ def format_units(amount: int) -> str:
 def format_bytes(amount: int) -> str:
     """Return bytes as a canonical quantity with binary suffixes: `1024` → `1Ki`."""
     return _format_binary(Fraction(amount))
+
+
+def readable_bytes(amount: int, *, up: bool = False) -> str:
+    """Return bytes for people, with one decimal of the largest unit: `1610612736` → `1.5Gi`.
+
+    Args:
+        amount: bytes, not negative.
+        up: round up, as for what is asked; otherwise down, as for what there is.
+    """
+    unit, size = next((u for u in _READABLE if amount >= u[1]), ("", 1))
+    tenths = -(-amount * 10 // size) if up else amount * 10 // size
+    return f"{tenths // 10}{f'.{tenths % 10}' if tenths % 10 else ''}{unit}"
 
 
 def _text(quantity: str | int | float) -> str:

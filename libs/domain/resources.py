@@ -26,6 +26,8 @@ EPHEMERAL_STORAGE = "ephemeral-storage"
 PODS = "pods"
 NODES = "nodes"
 """Karpenter's pseudo resource that counts nodes in pool limits."""
+BYTES = frozenset({MEMORY, EPHEMERAL_STORAGE})
+"""Resources that are counted in bytes."""
 WELL_KNOWN = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, PODS})
 
 HUGEPAGES = "hugepages-"

@@ -93,4 +93,6 @@ def explained(reason: Unplaceable) -> str:
     more = len(reason.rejections) - _REJECTIONS_SHOWN
     if more > 0:
         parts.append(f"and {more} more")
-    return ", ".join([reason.message, *parts]) if parts else reason.message
+    if len(parts) > 1:
+        return f"{reason.message}: {', '.join(parts)}"
+    return parts[0] if parts else reason.message

@@ -16,7 +16,7 @@ from libs.domain import labels as label_keys
 from libs.domain import quantity
 from libs.domain.reason import Rejection, Rule, TargetKind, Unplaceable
 from libs.domain.requirements import Requirements
-from libs.domain.resources import CPU, NODES, NOTHING, Resources
+from libs.domain.resources import BYTES, CPU, NODES, NOTHING, Resources
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import not_borne
 from services.solver.core.bins import Bins
@@ -79,7 +79,9 @@ def _topology_rule(ask: Ask) -> tuple[Rule, str]:
 def _summary(case: _Case, rejections: tuple[Rejection, ...]) -> str:
     if not rejections:
         return "no room on any node, and there is no nodepool to buy one from"
-    return "; ".join(f'nodepool "{one.target}": {one.message}' for one in rejections)
+    if len(rejections) > 1:
+        return f"none of {len(rejections)} nodepools can take it"
+    return f'nodepool "{rejections[0].target}": {rejections[0].message}'
 
 
 def _refused(one: Refused) -> Rejection:
@@ -187,7 +189,7 @@ def _too_small(problem: Problem, template: Template, known: ClaimClass, case: _C
         )
         if amount > there
     ]
-    message = ", ".join(f"{_amount(*one[:2])} {one[0]} asked" for one in short)
+    message = ", ".join(f"{_amount(one[0], one[1], up=True)} {one[0]} asked" for one in short)
     offers = ", ".join(f"{_amount(one[0], one[2])} {one[0]}" for one in short)
     found = _reject(
         template.pool.name,
@@ -200,7 +202,7 @@ def _too_small(problem: Problem, template: Template, known: ClaimClass, case: _C
         asked=Resources({name: amount for name, amount, _ in short}),
         offered=Resources({name: max(there, 0) for name, _, there in short}),
         suggestion="; ".join(
-            f"lower the request of {name} by {_amount(name, amount - there)}"
+            f"lower the request of {name} by {_amount(name, amount - there, up=True)}"
             for name, amount, there in short
         ),
     )
@@ -252,10 +254,10 @@ def _listed(resources: Resources) -> str:
     return ", ".join(f"{text} {name}" for name, text in resources.to_quantities().items())
 
 
-def _amount(name: str, amount: int) -> str:
+def _amount(name: str, amount: int, *, up: bool = False) -> str:
     if name == CPU:
         return quantity.format_millicores(amount)
-    return Resources({name: amount}).to_quantities()[name]
+    return quantity.readable_bytes(amount, up=up) if name in BYTES else str(amount)
 
 
 # Bins.

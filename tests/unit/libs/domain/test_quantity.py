@@ -136,3 +136,18 @@ def test_an_amount_comes_back_from_its_text(amount: int) -> None:
     assert quantity.millicores(quantity.format_millicores(amount)) == amount
     assert quantity.units(quantity.format_bytes(amount)) == amount
     assert quantity.floor_units(quantity.format_units(amount)) == amount
+
+
+@pytest.mark.parametrize(
+    ("amount", "up", "shown"),
+    [
+        pytest.param(1536 * 2**20, False, "1.5Gi", id="a fraction"),
+        pytest.param(2**30, True, "1Gi", id="a whole unit"),
+        pytest.param(2**30 + 1, False, "1Gi", id="down"),
+        pytest.param(2**30 + 1, True, "1.1Gi", id="up"),
+        pytest.param(7, True, "7", id="bytes"),
+        pytest.param(0, False, "0", id="nothing"),
+    ],
+)
+def test_bytes_are_shown_to_people_in_their_largest_unit(amount: int, up: bool, shown: str) -> None:
+    assert quantity.readable_bytes(amount, up=up) == shown
