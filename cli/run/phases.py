@@ -6,7 +6,15 @@ from datetime import timedelta
 
 from cli.run import cluster, shop
 from cli.run.observed import Observed
-from cli.run.progress import PodState, Progress, empty_nodes, is_daemon, state_of, unsettled
+from cli.run.progress import (
+    PodState,
+    Progress,
+    empty_nodes,
+    is_daemon,
+    state_of,
+    unsettled,
+    workload_of,
+)
 from cli.run.telling import Telling
 from cli.run.timing import Purchase, purchases
 from cli.run.workload import Kind, Workload, manifests
@@ -184,7 +192,7 @@ async def _reasons(run: Run) -> tuple[str, ...]:
 async def _explain_unplaceable(run: Run) -> None:
     for workload in _unplaceable():
         for pod in run.observed.pods.values():
-            if pod.metadata.labels.get("app.kubernetes.io/name") == workload.name:
+            if workload_of(pod) == workload.name:
                 why = await cluster.why_waiting(run.api, workload.namespace, pod.metadata.name)
                 run.unplaced[f"{workload.namespace}/{pod.metadata.name}"] = why
                 run.telling.tell(f"nothing can place {workload.name}: {why}")
