@@ -19,19 +19,9 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.taint import Effect, Taint
 from tests.unit.libs.cluster.clusters import taken
 from tests.unit.libs.kube.manifests import CLASS
-from tests.unit.libs.oracle.recordings import recorded_lines
+from tests.unit.libs.oracle.recordings import documents_of, recorded_lines
 
 EVERY = 8
-KINDS = {
-    "nodes": ("v1", "Node"),
-    "namespaces": ("v1", "Namespace"),
-    "pods": ("v1", "Pod"),
-    "pvcs": ("v1", "PersistentVolumeClaim"),
-    "pvs": ("v1", "PersistentVolume"),
-    "storageClasses": ("storage.k8s.io/v1", "StorageClass"),
-    "csiNodes": ("storage.k8s.io/v1", "CSINode"),
-    "runtimeClasses": ("node.k8s.io/v1", "RuntimeClass"),
-}
 BETWEEN_PODS = {
     "podAffinity",
     "podAntiAffinity",
@@ -66,13 +56,8 @@ def test_no_feasible_node_is_refused_and_no_refused_pod_is_lost() -> None:
 def _cases() -> Iterator[tuple[dict[str, Any], ClusterSnapshot, PodRow | None]]:
     for line in recorded_lines(every=EVERY):
         case = json.loads(line)
-        documents = [
-            {"apiVersion": version, "kind": kind, **one}
-            for name, (version, kind) in KINDS.items()
-            for one in case[name]
-        ]
-        documents.append({"apiVersion": "v1", "kind": "Pod", **case["pending"]})
-        loaded = load([("case", one) for one in documents], default_class=NodeClassRef(**CLASS))
+        documents = [("case", one) for one in documents_of(case)]
+        loaded = load(documents, default_class=NodeClassRef(**CLASS))
         snapshot = taken(loaded.state)
         rows = {f"{row.namespace}/{row.name}": row for row in snapshot.pods.rows()}
         yield case, snapshot, rows.get(_key(case))

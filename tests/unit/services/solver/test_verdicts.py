@@ -4,10 +4,8 @@ A share of the recordings; `tests/data/README.md` says where they come from.
 """
 
 import json
-import lzma
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,19 +14,9 @@ from libs.cluster.files import load
 from libs.domain.capacity import NodeClassRef
 from libs.domain.snapshot import Epoch, SnapshotId
 from services.solver.core.acceptance import accepting_nodes
+from tests.unit.libs.oracle.recordings import documents_of, recorded_lines
 
-RECORDINGS = Path("tests/data/kube_scheduler_verdicts.jsonl.xz")
 EVERY = 20
-KINDS = {
-    "nodes": ("v1", "Node"),
-    "namespaces": ("v1", "Namespace"),
-    "pods": ("v1", "Pod"),
-    "pvcs": ("v1", "PersistentVolumeClaim"),
-    "pvs": ("v1", "PersistentVolume"),
-    "storageClasses": ("storage.k8s.io/v1", "StorageClass"),
-    "csiNodes": ("storage.k8s.io/v1", "CSINode"),
-    "runtimeClasses": ("node.k8s.io/v1", "RuntimeClass"),
-}
 SNAPSHOT_ID = SnapshotId(cluster_id="recorded", epoch=Epoch(boot_id="b"), revision=1)
 BEYOND_THE_SNAPSHOT = frozenset(
     {
@@ -41,23 +29,14 @@ BEYOND_THE_SNAPSHOT = frozenset(
 
 
 def _share() -> Iterator[Mapping[str, Any]]:
-    with lzma.open(RECORDINGS, "rt", encoding="utf-8") as lines:
-        for number, line in enumerate(lines):
-            if number % EVERY == 0:
-                yield json.loads(line)
+    return map(json.loads, recorded_lines(every=EVERY))
 
 
 def _accepting(recording: Mapping[str, Any]) -> tuple[str, ...]:
-    documents = [
-        ("recording", {"apiVersion": version, "kind": kind, **one})
-        for key, (version, kind) in KINDS.items()
-        for one in recording.get(key) or ()
-    ]
-    pending = recording["pending"]
-    metadata = {**pending.get("metadata", {}), "uid": "pending"}
-    probe = {"apiVersion": "v1", "kind": "Pod", **pending, "metadata": metadata}
+    *documents, pending = documents_of(recording)
+    probe = {**pending, "metadata": {**pending["metadata"], "uid": "pending"}}
     loaded = load(
-        [*documents, ("recording", probe)],
+        [("recording", one) for one in (*documents, probe)],
         default_class=NodeClassRef(group="g", kind="k", name="n"),
     )
     snapshot = loaded.state.snapshot(datetime(2026, 1, 1, tzinfo=UTC), SNAPSHOT_ID)

@@ -31,15 +31,19 @@ def validate_containers(
     seen: set[str] = set()
     for index, container in enumerate(containers):
         where = f"{at}[{index}]"
-        name = container.get("name", "")
-        if not name:
-            yield required(f"{where}.name")
-        else:
-            yield from (wrong(f"{where}.name", name, why) for why in names.label(name))
-        if name in seen:
-            yield duplicate(f"{where}.name", name)
-        seen.add(name)
+        yield from validate_own_name(container.get("name", ""), where, seen)
         yield from _validate_container(container, where, volumes)
+
+
+def validate_own_name(name: str, at: str, seen: set[str]) -> Iterator[FieldError]:
+    """Yield what is wrong with the name of a list's element; `seen` gathers those before it."""
+    if not name:
+        yield required(f"{at}.name")
+    else:
+        yield from (wrong(f"{at}.name", name, why) for why in names.label(name))
+    if name in seen:
+        yield duplicate(f"{at}.name", name)
+    seen.add(name)
 
 
 def _validate_container(

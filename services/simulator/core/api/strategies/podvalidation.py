@@ -19,6 +19,7 @@ from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.strategies.containers import (
     validate_containers,
     validate_host_ports,
+    validate_own_name,
 )
 from services.simulator.core.api.strategies.scheduling import validate_scheduling
 from services.simulator.core.types import table
@@ -80,14 +81,7 @@ def _validate_volumes(volumes: Any, at: str) -> Iterator[FieldError]:
             yield required(where, "must specify a volume type")
         for extra in sources[1:]:
             yield not_allowed(f"{where}.{extra}", "may not specify more than 1 volume type")
-        name = volume.get("name", "")
-        if not name:
-            yield required(f"{where}.name")
-        else:
-            yield from (wrong(f"{where}.name", name, why) for why in names.label(name))
-        if name in seen:
-            yield duplicate(f"{where}.name", name)
-        seen.add(name)
+        yield from validate_own_name(volume.get("name", ""), where, seen)
 
 
 def validate_update(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
