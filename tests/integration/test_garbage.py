@@ -38,7 +38,13 @@ _REFUSED = (InvalidRequest, Unsupported)
 """The KWOK provider has no events, whatever is sent."""
 
 
-@pytest.mark.parametrize("sockets", [False, True], ids=["in memory", "over sockets"])
+@pytest.mark.parametrize(
+    "sockets",
+    [
+        pytest.param(False, id="in memory"),
+        pytest.param(True, id="over sockets", marks=pytest.mark.integration),
+    ],
+)
 def test_bytes_that_are_no_message_are_refused_as_bad_input(sockets: bool) -> None:
     async def scenario() -> None:
         async with a_cluster(network=SocketNetwork() if sockets else None) as cluster:

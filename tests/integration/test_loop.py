@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from libs.runtime.authorization import LOCAL
 from libs.runtime.virtual import run_virtual
 from tests.integration.story import NODES, in_a_cluster, live, scale_down, scale_up
@@ -61,6 +63,7 @@ def test_pods_that_never_fit_are_told_why_and_buy_nothing() -> None:
     in_a_cluster(scenario)
 
 
+@pytest.mark.integration
 def test_sockets_decide_as_memory_does() -> None:
     async def in_memory() -> Decided:
         async with a_cluster() as cluster:

@@ -25,6 +25,7 @@ class SocketNetwork:
     def __init__(self) -> None:
         self._real: dict[str, str] = {}
         self._names: dict[str, tuple[str, ...]] = {}
+        self._peers: list[SocketPeer] = []
 
     def listen(self, address: str, guard: Guard) -> grpc.aio.Server:
         """Return a server on a free port that stands for `host:port`."""
@@ -39,7 +40,14 @@ class SocketNetwork:
 
     def seen_by(self, identity: str) -> "SocketPeer":
         """Return the network as a process uses it; who it is cannot be seen without TLS."""
-        return SocketPeer(self)
+        peer = SocketPeer(self)
+        self._peers.append(peer)
+        return peer
+
+    async def close(self) -> None:
+        """Close the channels of all."""
+        for peer in self._peers:
+            await peer.close()
 
     def real(self, target: str) -> tuple[str, ...]:
         """Return where on this machine those behind a target listen."""

@@ -184,6 +184,8 @@ class World:
                 self.strike(name)
         if self._dying:
             await asyncio.wait(self._dying)
+        if isinstance(self.network, SocketNetwork):
+            await self.network.close()
 
     async def _watched(self, waiting: Coroutine[Any, Any, None]) -> None:
         sleeper = asyncio.ensure_future(waiting)
