@@ -62,6 +62,25 @@ def check_identity(resource: Resource, meta: Object, name: str, namespace: str) 
     place(resource, meta, namespace)
 
 
+def check_premise(resource: Resource, meta: Object, old: Version) -> None:
+    """Raise the 409 of a write that is about another object or another state of it."""
+    current = old.object["metadata"]
+    if "uid" in meta and meta["uid"] != current["uid"]:
+        raise uid_mismatch(resource, old, meta["uid"])
+    revision = meta.get("resourceVersion", "")
+    if revision in ("", "0"):
+        if not resource.unconditional_update:
+            missing = errors.wrong("metadata.resourceVersion", 0, "must be specified for an update")
+            raise errors.invalid(resource.plural, resource.group, current["name"], [missing])
+        return
+    if not revision.isdecimal():
+        raise errors.internal(
+            f'Invalid value: "{revision}": strconv.ParseUint: parsing "{revision}": invalid syntax'
+        )
+    if revision != current["resourceVersion"]:
+        raise errors.conflict(resource, current["name"])
+
+
 def uid_mismatch(resource: Resource, old: Version, wanted: str) -> errors.ApiError:
     """Return the 409 of a uid that is not the stored one, as etcd's client words it."""
     place_in_etcd = {

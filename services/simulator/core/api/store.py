@@ -5,30 +5,32 @@ changes nothing keeps its resourceVersion and tells no watch; a refusal leaves n
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.simulator.core.api import definitions, errors, metadata, reading, resize
+from services.simulator.core.api import definitions, errors, metadata, reading
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
+from services.simulator.core.api.judging import Change, judge
 from services.simulator.core.api.ownership.managers import Manager, by_update
 from services.simulator.core.api.placement import (
     check_identity,
+    check_premise,
     finished,
     key_of,
     place,
     prefix_of,
     seen_as,
     stored_form,
-    uid_mismatch,
 )
 from services.simulator.core.api.plugins import admission
 from services.simulator.core.api.reading import ListOptions, Page
 from services.simulator.core.api.resources import Catalogue, Resource
 from services.simulator.core.api.storage import Storage, Version
 from services.simulator.core.api.strategies.registry import strategy_of
+from services.simulator.core.api.succession import beginning, successor
 from services.simulator.core.api.watching import Watch
 from services.simulator.core.api.writing import (
     DEFAULTS,
@@ -179,15 +181,13 @@ class Store:
             raise errors.internal("resourceVersion should not be set on objects to be created")
         admission.admit(self.plugins, self, kind, new)
         self._stamp(kind, meta)
-        strategy = strategy_of(kind)
-        if kind.has_status and not strategy.keeps_status:
-            _reset_status(new, kind)
-        strategy.prepare_create(new, self.timestamp())
+        beginning(kind, new, self.timestamp())
         found = metadata.validate(
-            meta, strategy.check_name, namespaced=kind.namespaced, custom=kind.custom
+            meta, strategy_of(kind).check_name, namespaced=kind.namespaced, custom=kind.custom
         )
         with errors.warning(decoded.warnings):
-            new, warnings = self._judge(kind, new, None, "", found)
+            change = Change(new=new, metadata_errors=found)
+            new, warnings = judge(kind, change, self.definitions)
         key = key_of(kind, meta["name"], meta.get("namespace", ""))
         existing = self.storage.read(kind.bucket, key)
         if existing is not None:
@@ -234,7 +234,7 @@ class Store:
                 meta.pop("resourceVersion", None)
                 return self.create(kind, decoded.object, namespace, options)
             raise errors.not_found(kind, name)
-        self._check_premise(kind, meta, old)
+        check_premise(kind, meta, old)
         return self.replace(kind, old, decoded, subresource=subresource, options=options)
 
     def replace(
@@ -247,32 +247,12 @@ class Store:
         options: WriteOptions = DEFAULTS,
     ) -> Written:
         """Store a new state in place of `old`: the common end of updates and patches."""
-        new, meta = decoded.object, decoded.object["metadata"]
+        new = successor(resource, decoded.object, old.object, subresource)
         old_meta = old.object["metadata"]
-        strategy = strategy_of(resource)
-        metadata.carry_over(meta, old_meta)
-        if subresource == "status":
-            _keep_all_but(new, old.object, "metadata", "status")
-            if strategy.status_keeps_metadata:
-                meta = new["metadata"] = dict(old_meta)
-            elif strategy.status_keeps_labels:
-                _copy_member(meta, old_meta, "labels")
-            strategy.prepare_status(new, old.object)
-        elif subresource == "resize":
-            new = resize.take_resources(resource, new, old.object)
-            meta = new["metadata"]
-            strategy.prepare_update(new, old.object)
-        elif subresource == "finalize":
-            finalizers = new["spec"].get("finalizers", [])
-            _keep_all_but(new, old.object, "metadata")
-            new["spec"] = {"finalizers": finalizers} if finalizers else {}
-        else:
-            if resource.has_status:
-                _copy_member(new, old.object, "status")
-            strategy.prepare_update(new, old.object)
-        found = metadata.validate_update(meta, old_meta, custom=resource.custom)
+        found = metadata.validate_update(new["metadata"], old_meta, custom=resource.custom)
         with errors.warning(decoded.warnings):
-            new, warnings = self._judge(resource, new, old.object, subresource, found)
+            change = Change(new=new, old=old.object, subresource=subresource, metadata_errors=found)
+            new, warnings = judge(resource, change, self.definitions)
         new["metadata"]["resourceVersion"] = old_meta["resourceVersion"]
         self._note_managers(resource, old.object, new, subresource, options)
         return self._settle(resource, old, new, (*decoded.warnings, *warnings), options)
@@ -324,47 +304,6 @@ class Store:
             return Written(object=new, warnings=warnings)
         version = self.write(resource, old.key, new)
         return Written(object=version.object, version=version, warnings=warnings)
-
-    def _judge(
-        self,
-        resource: Resource,
-        new: Object,
-        old: Object | None,
-        subresource: str,
-        metadata_errors: Sequence[errors.FieldError],
-    ) -> tuple[Object, tuple[str, ...]]:
-        """Validate; return the object to store and the warnings; raises the 422."""
-        if resource.custom:
-            return self._judge_custom(resource, new, old, subresource, metadata_errors)
-        strategy = strategy_of(resource)
-        # Kubernetes checks changed metadata in the generic part and again in each kind's own.
-        found = [*metadata_errors] if old is None else [*metadata_errors, *metadata_errors]
-        if subresource == "status" and old is not None:
-            found += strategy.validate_status(new, old)
-        else:
-            found += strategy.validate(new)
-            if old is not None:
-                change = resize.validate if subresource == "resize" else strategy.validate_update
-                found += change(new, old)
-        errors.check(resource, new["metadata"].get("name", ""), found)
-        return new, () if subresource else tuple(strategy.warnings(new))
-
-    def _judge_custom(
-        self,
-        resource: Resource,
-        new: Object,
-        old: Object | None,
-        subresource: str,
-        metadata_errors: Sequence[errors.FieldError],
-    ) -> tuple[Object, tuple[str, ...]]:
-        schema = self.definitions.version_of(resource)
-        judged = schema.judge(new, old, subresource=subresource, metadata_causes=metadata_errors)
-        warnings = tuple(f"{warning.field}: {warning.message}" for warning in judged.warnings)
-        if judged.causes:
-            kind, name = str(new.get("kind", resource.kind)), new["metadata"].get("name", "")
-            with errors.warning(warnings):
-                raise errors.invalid(kind, resource.group, name, judged.causes)
-        return schema.read_back(new), warnings
 
     # Storing: the only places where objects change
 
@@ -445,43 +384,3 @@ class Store:
                 }
             ]
             raise error
-
-    def _check_premise(self, resource: Resource, meta: Object, old: Version) -> None:
-        current = old.object["metadata"]
-        if "uid" in meta and meta["uid"] != current["uid"]:
-            raise uid_mismatch(resource, old, meta["uid"])
-        revision = meta.get("resourceVersion", "")
-        if revision in ("", "0"):
-            if not resource.unconditional_update:
-                missing = errors.wrong(
-                    "metadata.resourceVersion", 0, "must be specified for an update"
-                )
-                raise errors.invalid(resource.plural, resource.group, current["name"], [missing])
-            return
-        if not revision.isdecimal():
-            raise errors.internal(
-                f'Invalid value: "{revision}": strconv.ParseUint: parsing "{revision}": '
-                "invalid syntax"
-            )
-        if revision != current["resourceVersion"]:
-            raise errors.conflict(resource, current["name"])
-
-
-def _copy_member(new: Object, old: Object, name: str) -> None:
-    if name in old:
-        new[name] = old[name]
-    else:
-        new.pop(name, None)
-
-
-def _keep_all_but(new: Object, old: Object, *names: str) -> None:
-    for name in {*new, *old} - {*names}:
-        _copy_member(new, old, name)
-
-
-def _reset_status(obj: Object, resource: Resource) -> None:
-    zero = reading.blank(resource).get("status")
-    if zero is None:
-        obj.pop("status", None)
-    else:
-        obj["status"] = dict(zero)

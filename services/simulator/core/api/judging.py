@@ -1,0 +1,62 @@
+"""Whether a new state of an object is valid: by the kind's own rules, or by its CRD's schema."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from services.simulator.core.api import errors, resize
+from services.simulator.core.api.definitions import Definitions
+from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.strategies.registry import strategy_of
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A state that is to be stored."""
+
+    new: Object
+    old: Object | None = None
+    """None where the object is new."""
+    subresource: str = ""
+    metadata_errors: Sequence[errors.FieldError]
+
+
+def judge(
+    resource: Resource, change: Change, definitions: Definitions
+) -> tuple[Object, tuple[str, ...]]:
+    """Return the object to store and the warnings; raises the 422."""
+    if resource.custom:
+        return _judge_custom(resource, change, definitions)
+    strategy = strategy_of(resource)
+    new, old, subresource = change.new, change.old, change.subresource
+    found = [*change.metadata_errors]
+    if old is not None:
+        # Kubernetes checks changed metadata in the generic part and again in each kind's own.
+        found += change.metadata_errors
+    if subresource == "status" and old is not None:
+        found += strategy.validate_status(new, old)
+    else:
+        found += strategy.validate(new)
+        if old is not None:
+            validate = resize.validate if subresource == "resize" else strategy.validate_update
+            found += validate(new, old)
+    errors.check(resource, new["metadata"].get("name", ""), found)
+    return new, () if subresource else tuple(strategy.warnings(new))
+
+
+def _judge_custom(
+    resource: Resource, change: Change, definitions: Definitions
+) -> tuple[Object, tuple[str, ...]]:
+    new = change.new
+    schema = definitions.version_of(resource)
+    judged = schema.judge(
+        new, change.old, subresource=change.subresource, metadata_causes=change.metadata_errors
+    )
+    warnings = tuple(f"{warning.field}: {warning.message}" for warning in judged.warnings)
+    if judged.causes:
+        kind, name = str(new.get("kind", resource.kind)), new["metadata"].get("name", "")
+        with errors.warning(warnings):
+            raise errors.invalid(kind, resource.group, name, judged.causes)
+    return schema.read_back(new), warnings
