@@ -31,7 +31,7 @@ def parse(document: bytes) -> tuple[InstanceType, ...]:
     """
     try:
         entries = json.loads(document, parse_float=Decimal, parse_int=Decimal)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidRequest(f"not JSON: {error}") from None
     if not isinstance(entries, list):
         raise InvalidRequest("a catalogue is a JSON array of instance types")
@@ -72,8 +72,8 @@ def _instance_type(entry: Mapping[str, Any]) -> InstanceType:
 
 
 def _offerings(entries: object) -> tuple[Offering, ...]:
-    if not isinstance(entries, list):
-        raise InvalidRequest("a list of offerings is needed", field="offerings")
+    if not isinstance(entries, list) or not entries:
+        raise InvalidRequest("a list of offerings, one at least, is needed", field="offerings")
     found = []
     for index, entry in enumerate(entries):
         try:

@@ -12,6 +12,7 @@ from libs.domain.capacity import Catalogue, InstanceType, Offering
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
+from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.taint import Taint
 
@@ -75,10 +76,37 @@ def planned_node(
     return _node(name, labels, pool.template.taints, room)
 
 
-def flying_node(claim: NodeClaim) -> dict[str, Any]:
-    """Return the Node of a claim in flight, as far as its provider told."""
-    labels = {**claim.requirements.single_values(), **dict(claim.labels), keys.HOSTNAME: claim.name}
-    return _node(claim.name, labels, claim.taints, claim.allocatable)
+def flying_node(claim: NodeClaim, catalogue: Catalogue | None) -> dict[str, Any]:
+    """Return the Node of a claim in flight.
+
+    As far as its provider told; of one that is not launched yet, as the cheapest that it may become.
+    """
+    labels = {**claim.requirements.single_values(), **dict(claim.labels)}
+    room = claim.allocatable
+    if not len(room):
+        found = _likely(claim, catalogue)
+        room = claim.requests
+        if found is not None:
+            kind, offering = found
+            room = allocatable(kind, offering)
+            labels |= kind.requirements.single_values() | offering.requirements.single_values()
+    return _node(claim.name, labels | {keys.HOSTNAME: claim.name}, claim.taints, room)
+
+
+def _likely(claim: NodeClaim, catalogue: Catalogue | None) -> tuple[InstanceType, Offering] | None:
+    wanted = claim.requirements.intersection(Requirements.from_labels(dict(claim.labels)))
+    possible = [
+        (kind, offering)
+        for kind in (catalogue.instance_types if catalogue else ())
+        if wanted.has_intersection(kind.requirements)
+        for offering in kind.offerings
+        if wanted.has_intersection(offering.requirements)
+    ]
+    return min(
+        possible,
+        key=lambda one: (not one[1].available, one[1].price_nanos_per_hour, one[0].name),
+        default=None,
+    )
 
 
 def _node(

@@ -62,7 +62,10 @@ def check_plan(
         planned_node(one.claim, one.pool, one.kind, one.offering, _observed(snapshot, one))
         for one in bought
     ]
-    nodes += [flying_node(claim) for claim in _targets_in_flight(snapshot, plan)]
+    nodes += [
+        flying_node(claim, snapshot.catalogues.get(claim.node_class.key))
+        for claim in _targets_in_flight(snapshot, plan)
+    ]
     names = _names(cluster, rows)
     violations += _lost(plan, rows)
     violations += _unplaced(plan, names)

@@ -115,7 +115,7 @@ def load(
             f'no NodePool in the input: one named "{DEFAULT_POOL}" for Linux nodes of any type '
             "is assumed"
         )
-    _check_pods(read.objects, state)
+    _check_pods(read.objects, added, state)
     return LoadedCluster(
         state=state,
         node_classes=_wanted_classes(read.objects, state),
@@ -214,7 +214,8 @@ def _flat(source: str, document: object) -> Iterator[Mapping[str, Any]]:
     if not isinstance(document, Mapping):
         raise InvalidRequest(f"{document!r:.80} is not a Kubernetes object", field=source)
     kind = document.get("kind")
-    if not (isinstance(kind, str) and kind.endswith("List") and "items" in document):
+    is_list = isinstance(kind, str) and kind.endswith("List")
+    if not (isinstance(kind, str) and is_list and ("items" in document or kind == "List")):
         yield document
         return
     items = document.get("items") or ()
@@ -249,7 +250,7 @@ def _converted(
         metadata = document.get("metadata")
         named = metadata if isinstance(metadata, Mapping) else {}
         name = "/".join(str(named[key]) for key in ("namespace", "name") if named.get(key))
-        where = f'{source}: {kind} "{name}": {error.field}'
+        where = f'{source}: {kind} "{name}"' + (f": {error.field}" if error.field else "")
         raise InvalidRequest(error.detail, field=where) from None
 
 
@@ -333,17 +334,25 @@ def _check(one: FileObject) -> None:
         raise _located(error, one) from None
 
 
-def _check_pods(objects: Iterable[FileObject], state: ClusterState) -> None:
+def _check_pods(
+    objects: Iterable[FileObject], replicas: Iterable[KubeObject], state: ClusterState
+) -> None:
     invalid = state.invalid_pods()
     if not invalid:
         return
-    (namespace, name), error = invalid[0]
+    key, error = invalid[0]
     by_key = {(kind_of(o.obj), o.obj.metadata.namespace, o.obj.metadata.name): o for o in objects}
-    one = by_key.get(("Pod", namespace, name))
+    one = by_key.get(("Pod", *key))
     if one is not None:
         raise _located(error, one)
-    where = f'replica "{namespace}/{name}" of a workload in the input: {error.field}'
-    raise InvalidRequest(error.detail, field=where)
+    made = next(r for r in replicas if isinstance(r, Pod) and _key(r) == key)
+    owner = made.metadata.owner_references[0]
+    workload = by_key[owner.kind, made.metadata.namespace, owner.name]
+    raise _located(error.under("spec.template"), workload)
+
+
+def _key(pod: Pod) -> tuple[str, str]:
+    return pod.metadata.namespace, pod.metadata.name
 
 
 def _located(error: InvalidRequest, one: FileObject) -> InvalidRequest:

@@ -50,7 +50,7 @@ def missing_replicas(objects: Iterable[KubeObject], admission: Admission) -> lis
     owner; where their ReplicaSet is not in the input, by its name, which its Deployment chose.
 
     Raises:
-        InvalidRequest: a workload is to have more pods than any cluster runs.
+        InvalidRequest: a workload is to have more pods than any cluster runs, or less than none.
     """
     given = tuple(objects)
     workloads = [one for one in given if isinstance(one, Workload)]
@@ -89,10 +89,10 @@ def _manned(objects: Iterable[KubeObject]) -> set[Owned]:
 
 def _replicas(workload: Workload, admission: Admission) -> Replicas:
     count = _count(workload)
-    if count > MOST_PODS:
+    if not 0 <= count <= MOST_PODS:
         kind, namespace, name = _key(workload)
         raise InvalidRequest(
-            f"{count} pods are more than the {MOST_PODS} that one workload may have here",
+            f"{count} pods are not within the 0 to {MOST_PODS} that one workload may have here",
             field=f'{kind} "{namespace}/{name}": spec',
         )
     first = workload.spec.ordinals.start if isinstance(workload, StatefulSet) else 0
@@ -112,7 +112,7 @@ def _count(workload: Workload) -> int:
     """Return how many pods the workload is about to have; absent replicas are one."""
     if not isinstance(workload, Job):
         replicas = workload.spec.replicas
-        return 1 if replicas is None else max(replicas, 0)
+        return 1 if replicas is None else replicas
     spec, status = workload.spec, workload.status
     ended = any(
         one.type in ("Complete", "Failed") and one.status == "True" for one in status.conditions
@@ -121,8 +121,8 @@ def _count(workload: Workload) -> int:
         return 0
     parallelism = 1 if spec.parallelism is None else spec.parallelism
     if spec.completions is None:
-        return max(parallelism, 0)
-    return max(min(parallelism, spec.completions - status.succeeded), 0)
+        return parallelism
+    return min(parallelism, max(spec.completions - status.succeeded, 0))
 
 
 def _metadata(workload: Workload, number: int) -> ObjectMeta:

@@ -19,7 +19,9 @@ from libs.kube.objects.metadata import KubeStruct
 
 T = TypeVar("T", bound=KubeStruct)
 
-_AT = re.compile(r"(?P<message>.*?) - at `(?:key in )?\$\.?(?P<field>.*)`", re.DOTALL)
+_AT = re.compile(
+    r"(?P<message>.*?) - at (?P<key>`key` in )?`(?:key in )?\$\.?(?P<field>.*)`", re.DOTALL
+)
 
 
 class BrokenObject(msgspec.Struct, frozen=True):
@@ -136,7 +138,8 @@ def invalid_request(error: msgspec.ValidationError) -> InvalidRequest:
     match = _AT.fullmatch(text)
     if match is None:
         return InvalidRequest(_lower(text))
-    return InvalidRequest(_lower(match["message"]), field=match["field"])
+    about = "a key: " if match["key"] else ""
+    return InvalidRequest(about + _lower(match["message"]), field=match["field"])
 
 
 def _decode_items(data: bytes, struct: type[T]) -> ObjectList[T]:

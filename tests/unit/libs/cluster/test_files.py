@@ -124,7 +124,7 @@ def test_an_empty_document_has_no_object(document: object) -> None:
                 "default",
                 spec={"template": {"spec": {"containers": [a_container("-1")]}}},
             ),
-            'replica "default/web-0" of a workload in the input: '
+            'dump.yaml: Deployment "default/web": spec.template.'
             "spec.containers[0].resources.requests.cpu: '-1' is negative",
             id="template of a workload",
         ),
