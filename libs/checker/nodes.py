@@ -79,7 +79,7 @@ def planned_node(
 def flying_node(claim: NodeClaim, catalogue: Catalogue | None) -> dict[str, Any]:
     """Return the Node of a claim in flight.
 
-    As far as its provider told; of one that is not launched yet, as the cheapest that it may become.
+    As far as its provider told; one that is not launched yet is the cheapest that it may become.
     """
     labels = {**claim.requirements.single_values(), **dict(claim.labels)}
     room = claim.allocatable
