@@ -16,6 +16,7 @@ from services.solver.core.bins import Bins
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.domains import Domains
+from services.solver.core.ground import Ground
 from services.solver.core.limits import pool_limits
 from services.solver.core.packing import Problem
 from services.solver.core.reservations import Reservations
@@ -102,7 +103,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]
     """Return the packing problem for these of the waiting pods, with nothing packed yet."""
     domains = Domains()
     classes = ClaimClasses(domains)
-    topology = Topology(encoded.standing, encoded.templates, classes, domains)
+    topology = Topology(Ground(encoded.standing, encoded.templates, classes, domains))
     asks = tuple(encoded.asks[group.shape.id] for group in groups)
     topology.register(
         (one for many in asks for one in many),

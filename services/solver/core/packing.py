@@ -177,10 +177,10 @@ class Packer:
         allowed = self.compatible(request.ask)
         topology = self._problem.topology
         for key, bits in where.bounds:
-            numbers = topology.domain_of(key)
-            allowed = allowed & (numbers >= 0) & topology.domains.mask(key, bits)[numbers]
+            numbers = topology.ground.domain_of(key)
+            allowed = allowed & (numbers >= 0) & topology.ground.domains.mask(key, bits)[numbers]
         for key in where.pins:
-            allowed = allowed & (topology.domain_of(key) >= 0)
+            allowed = allowed & (topology.ground.domain_of(key) >= 0)
         enough = covering(bins.free[:, request.columns], request.needed)
         return np.flatnonzero(allowed & enough)
 

@@ -12,7 +12,6 @@ long as this pod could get a node there.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,12 +20,10 @@ from libs.domain.pod import PodShape
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
-from services.solver.core.bearing import bears
-from services.solver.core.claim_class import ClaimClasses
-from services.solver.core.domains import ABSENT, Domains, is_single, members
-from services.solver.core.standing import Standing
+from services.solver.core.domains import ABSENT, is_single, members
+from services.solver.core.ground import Ground
+from services.solver.core.rules import AffinityRule, Rules, SpreadRule
 from services.solver.core.tally import (
-    Admission,
     Opened,
     ShapeIndex,
     Tally,
@@ -34,74 +31,24 @@ from services.solver.core.tally import (
     admission_key,
     admits_claim,
 )
-from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, Ints
 from services.solver.core.workload import BoundPods
-
-_OPEN = -1
-"""Domain number of a bin whose domain is not decided yet."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpreadRule:
-    """A spread constraint of an ask."""
-
-    tally: Tally
-    constraint: TopologySpread
-    own: int
-    """1 if the pod counts itself."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AffinityRule:
-    """Terms of an ask that one pod has to match together."""
-
-    tallies: tuple[Tally, ...]
-    """One per key of the terms."""
-    own: bool
-    """Whether the pod matches its own terms, so that it may be the first."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
-    """What other pods mean for an ask."""
-
-    spread: tuple[SpreadRule, ...] = ()
-    affinity: tuple[AffinityRule, ...] = ()
-    apart: tuple[tuple[Tally, bool], ...] = ()
-    """Tallies of pods to keep away from, and whether the pod is itself counted there."""
-    pins: tuple[str, ...] = ()
-
-    @property
-    def none(self) -> bool:
-        """Return whether other pods do not matter."""
-        return not (self.spread or self.affinity or self.apart or self.pins)
 
 
 class Topology:
     """Counts of one solve; changed by `record` alone."""
 
-    def __init__(
-        self,
-        standing: Standing,
-        templates: tuple[Template, ...],
-        classes: ClaimClasses,
-        domains: Domains,
-    ) -> None:
-        self._standing = standing
-        self._templates = templates
-        self._classes = classes
-        self._domains = domains
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
         self._tallies: dict[object, Tally] = {}
         self._counting: dict[int, list[Tally]] = defaultdict(list)
         self._kept_away: dict[int, list[Tally]] = defaultdict(list)
         self._index = ShapeIndex((), {})
         self._rules: dict[int, Rules] = {}
+        """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
         self._asks: list[Ask] = []
-        self._domain_of: dict[str, Ints] = {}
-        self._reach: dict[tuple[int, str], int] = {}
         self._unreachable: dict[tuple[int, str], int] = defaultdict(int)
-        self._bins = len(standing)
+        self._bins = len(ground.standing)
         self._opened: list[Opened] = []
         self._noted: set[int] = set()
         self._settled: list[Opened] = []
@@ -115,10 +62,10 @@ class Topology:
     ) -> None:
         """Build every tally that these asks need, and count the pods that run."""
         waiting = list(asks)
+        self._asks = waiting
         shapes = {ask.shape.id: ask.shape for ask in waiting}
         everyone = shapes | {shape.id: shape for shape in bound.shapes}
         self._index = ShapeIndex(everyone.values(), namespaces)
-        self._asks = waiting
         self._own_tallies(everyone.values(), frozenset(shapes))
         for ask in waiting:
             for constraint in ask.spread:
@@ -177,7 +124,7 @@ class Topology:
                 changed |= id(ask) not in self._real_hosts
                 self._real_hosts.add(id(ask))
                 continue
-            paper = self._paper_domains(ask, tally)
+            _, paper = self.eligible(ask, tally)
             if paper:
                 self._unreachable[id(ask), tally.key] |= paper
                 changed = True
@@ -209,7 +156,7 @@ class Topology:
                 admission=rule,
                 terminating=False,
                 shapes=self._index.spread(constraint, ask.shape.namespace),
-                admitted=self._admitted_bins(rule),
+                admitted=self.ground.admitted_bins(rule),
             )
             self._add(name, found)
         return found
@@ -271,11 +218,13 @@ class Topology:
     # How pods are counted.
 
     def _count(self, running: BoundPods) -> None:
-        bin_of = np.array([self._standing.index.get(name, -1) for name in running.nodes], np.int64)
+        bin_of = np.array(
+            [self.ground.standing.index.get(name, -1) for name in running.nodes], np.int64
+        )
         order = np.argsort(running.shape, kind="stable")
         ends = np.searchsorted(running.shape[order], np.arange(len(running.shapes) + 1))
-        for index, shape in enumerate(running.shapes):
-            rows = order[ends[index] : ends[index + 1]]
+        for number, shape in enumerate(running.shapes):
+            rows = order[ends[number] : ends[number + 1]]
             bins = bin_of[running.node[rows]]
             for tally in self._counting.get(shape.id, ()):
                 counted = bins >= 0
@@ -286,9 +235,9 @@ class Topology:
     def _count_in(self, tally: Tally, bins: Ints, counts: Ints) -> None:
         """Count pods that run on standing bins, (n,), so many each, (n,)."""
         has_key = (
-            self._standing.hostnames[bins]
+            self.ground.standing.hostnames[bins]
             if tally.on_hosts
-            else self.domain_of(tally.key)[bins] != 0
+            else self.ground.domain_of(tally.key)[bins] != 0
         )
         tally.total += int(counts[has_key].sum())
         if tally.admitted is not None:
@@ -298,7 +247,7 @@ class Topology:
             np.add.at(tally.hosts(self._bins), bins, counts)
             return
         for number, count in zip(
-            self.domain_of(tally.key)[bins].tolist(), counts.tolist(), strict=True
+            self.ground.domain_of(tally.key)[bins].tolist(), counts.tolist(), strict=True
         ):
             tally.by_domain[number] += count
 
@@ -308,15 +257,15 @@ class Topology:
 
     def _record_domains(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         admitted = self._admits(tally, bins, opened)
-        number_of = self.domain_of(tally.key)
+        number_of = self.ground.domain_of(tally.key)
         claim = iter(opened)
         for bin_index, count, ok in zip(
             bins.tolist(), counts.tolist(), admitted.tolist(), strict=True
         ):
-            if bin_index < len(self._standing):
+            if bin_index < len(self.ground.standing):
                 numbers = [int(number_of[bin_index])]
             else:
-                numbers = members(self._classes.domains(next(claim).known, tally.key))
+                numbers = members(self.ground.classes.domains(next(claim).known, tally.key))
             for number in numbers:
                 if ok and number > 0:
                     tally.by_domain[number] += count
@@ -327,105 +276,36 @@ class Topology:
         claim = iter(opened)
         found = []
         for bin_index in bins.tolist():
-            if bin_index < len(self._standing):
+            if bin_index < len(self.ground.standing):
                 found.append(bool(tally.admitted[bin_index]))
             else:
-                found.append(admits_claim(tally.admission, next(claim), self._classes))
+                found.append(admits_claim(tally.admission, next(claim), self.ground.classes))
         return np.array(found, np.bool_)
 
-    # What is known of bins and domains.
-
-    def domain_of(self, key: str) -> Ints:
-        """Return (n_standing,): the number of the bin's domain, 0 without the key, -1 if open."""
-        found = self._domain_of.get(key)
-        if found is None:
-            by_class = []
-            for one in self._standing.classes:
-                bits = one.domain(self._domains, key)
-                by_class.append(_OPEN if bits is None else members(bits)[0])
-            found = np.array(by_class, np.int64)[self._standing.class_of]
-            self._domain_of[key] = found
-        return found
+    # What constraints look at.
 
     def eligible(self, ask: Ask, tally: Tally) -> tuple[int, int]:
         """Return the domains that a spread constraint looks at: real ones, and those on paper."""
-        number_of = self.domain_of(tally.key)
+        number_of = self.ground.domain_of(tally.key)
         there = number_of if tally.admitted is None else number_of[tally.admitted]
         real = 0
         for number in np.unique(there).tolist():
             if number > 0:
                 real |= 1 << number
         real |= self._opened_domains(tally)
-        reach = self._reachable(ask, tally.key)
+        reach = self.ground.reachable(ask, tally.key)
         return real, reach & ~real & ~self._unreachable[id(ask), tally.key]
 
     def _opened_domains(self, tally: Tally) -> int:
         """Return the domains in which this plan opens nodes that the constraint looks at."""
         for one in self._opened[tally.opened_seen :]:
-            bits = self._classes.domains(one.known, tally.key) & ~ABSENT
+            bits = self.ground.classes.domains(one.known, tally.key) & ~ABSENT
             if is_single(bits) and (
-                tally.admission is None or admits_claim(tally.admission, one, self._classes)
+                tally.admission is None or admits_claim(tally.admission, one, self.ground.classes)
             ):
                 tally.opened_domains |= bits
         tally.opened_seen = len(self._opened)
         return tally.opened_domains
-
-    def _paper_domains(self, ask: Ask, tally: Tally) -> int:
-        return self.eligible(ask, tally)[1]
-
-    def _reachable(self, ask: Ask, key: str) -> int:
-        """Return the domains in which this pod could get a new node, by labels and taints."""
-        found = self._reach.get((id(ask), key))
-        if found is None:
-            found = 0
-            for template in self._templates:
-                if not bears(ask.shape, template.pool.template.taints, ask.effects):
-                    continue
-                root = self._classes.root(template, None)
-                for place in ask.node_places:
-                    if place.node_names is None:
-                        narrower = self._classes.narrow(root, place.requirements)
-                        if narrower is not None:
-                            found |= self._classes.domains(narrower, key)
-            found &= ~ABSENT
-            self._reach[id(ask), key] = found
-        return found
-
-    def _admitted_bins(self, rule: Admission) -> Bools:
-        standing = self._standing
-        by_class = [
-            (rule.asker is None or bears(rule.asker, one.taints))
-            and (rule.places is None or any(one.allows(p.requirements) for p in rule.places))
-            for one in standing.classes
-        ]
-        found = np.array(by_class, np.bool_)[standing.class_of]
-        for key in rule.keys:
-            if key == label_keys.HOSTNAME:
-                found &= standing.hostnames
-            else:
-                found &= self.domain_of(key) != 0
-        if rule.places is not None and any(
-            place.node_names is not None or place.excluded_node_names for place in rule.places
-        ):
-            named = [
-                any(
-                    place.names_allow(name) and standing.classes[number].allows(place.requirements)
-                    for place in rule.places
-                )
-                for name, number in zip(standing.names, standing.class_of.tolist(), strict=True)
-            ]
-            found &= np.array(named, np.bool_)
-        return found
-
-    @property
-    def domains(self) -> Domains:
-        """The numbers of all domains."""
-        return self._domains
-
-    @property
-    def standing(self) -> Standing:
-        """The standing bins."""
-        return self._standing
 
     @property
     def bins(self) -> int:
@@ -438,21 +318,21 @@ class Topology:
         Returns:
             None while an empty host can still be had, or where there is no such host.
         """
-        if self._templates and id(ask) not in self._real_hosts:
+        if self.ground.templates and id(ask) not in self._real_hosts:
             return None
         looked_at = np.ones(self._bins, np.bool_)
         if tally.admitted is not None:
-            looked_at[: len(self._standing)] = tally.admitted
+            looked_at[: len(self.ground.standing)] = tally.admitted
         if tally.admission is not None:
             for index, one in enumerate(self._settled):
-                admitted = admits_claim(tally.admission, one, self._classes)
-                looked_at[len(self._standing) + index] = admitted
+                admitted = admits_claim(tally.admission, one, self.ground.classes)
+                looked_at[len(self.ground.standing) + index] = admitted
         counts = tally.hosts(self._bins)[looked_at]
         return int(counts.min()) if len(counts) else None
 
     def hosts_looked_at(self, tally: Tally) -> int:
         """Return how many standing hosts a constraint looks at."""
-        return len(self._standing) if tally.admitted is None else int(tally.admitted.sum())
+        return len(self.ground.standing) if tally.admitted is None else int(tally.admitted.sum())
 
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:

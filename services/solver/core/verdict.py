@@ -14,8 +14,9 @@ import numpy as np
 from services.solver.core.ask import Ask
 from services.solver.core.claim_class import Bounds
 from services.solver.core.domains import ABSENT, members
+from services.solver.core.rules import AffinityRule, Rules, SpreadRule
 from services.solver.core.tally import Tally
-from services.solver.core.topology import AffinityRule, Rules, SpreadRule, Topology
+from services.solver.core.topology import Topology
 from services.solver.core.vectors import UNBOUNDED, Bools, Ints
 
 
@@ -98,7 +99,7 @@ class _Judgement:
             self._batch = 1
             for tally in rule.tallies:
                 if tally.on_hosts:
-                    self._bound_bins(topology.standing.hostnames, UNBOUNDED)
+                    self._bound_bins(topology.ground.standing.hostnames, UNBOUNDED)
                 else:
                     self._bound(tally.key, ~ABSENT)
             return True
@@ -136,7 +137,7 @@ class _Judgement:
             room = np.where(room >= 0, UNBOUNDED, 0)
             most = UNBOUNDED
         self._cap(np.maximum(room, 0), most)
-        self._bound_bins(topology.standing.hostnames, UNBOUNDED)
+        self._bound_bins(topology.ground.standing.hostnames, UNBOUNDED)
 
     def _spread_domains(self, rule: SpreadRule) -> None:
         topology, tally, key = self._topology, rule.tally, rule.tally.key
@@ -148,8 +149,8 @@ class _Judgement:
             least = 0
         most = rule.constraint.max_skew + least - rule.own
         allowed = [
-            (tally.by_domain.get(number, 0), topology.domains.value(key, number), number)
-            for number in range(1, topology.domains.count(key))
+            (tally.by_domain.get(number, 0), topology.ground.domains.value(key, number), number)
+            for number in range(1, topology.ground.domains.count(key))
             if tally.by_domain.get(number, 0) <= most
         ]
         order = [1 << number for _, _, number in sorted(allowed)]

@@ -1,0 +1,94 @@
+"""What bins and pools are, whatever is placed on them: their domains, who could get a node where.
+
+Apart from counting because nothing here changes during a solve: each answer is found once.
+"""
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from services.solver.core.ask import Ask
+from services.solver.core.bearing import bears
+from services.solver.core.claim_class import ClaimClasses
+from services.solver.core.domains import ABSENT, Domains, members
+from services.solver.core.standing import Standing
+from services.solver.core.tally import Admission
+from services.solver.core.template import Template
+from services.solver.core.vectors import Bools, Ints
+
+_OPEN = -1
+"""Domain number of a bin whose domain is not decided yet."""
+
+
+class Ground:
+    """Standing bins and templates, asked about topology."""
+
+    def __init__(
+        self,
+        standing: Standing,
+        templates: tuple[Template, ...],
+        classes: ClaimClasses,
+        domains: Domains,
+    ) -> None:
+        self.standing = standing
+        self.templates = templates
+        self.classes = classes
+        self.domains = domains
+        self._domain_of: dict[str, Ints] = {}
+        self._reach: dict[tuple[int, str], int] = {}
+
+    def domain_of(self, key: str) -> Ints:
+        """Return (n_standing,): the number of the bin's domain, 0 without the key, -1 if open."""
+        found = self._domain_of.get(key)
+        if found is None:
+            by_class = []
+            for one in self.standing.classes:
+                bits = one.domain(self.domains, key)
+                by_class.append(_OPEN if bits is None else members(bits)[0])
+            found = np.array(by_class, np.int64)[self.standing.class_of]
+            self._domain_of[key] = found
+        return found
+
+    def reachable(self, ask: Ask, key: str) -> int:
+        """Return the domains in which this pod could get a new node, by labels and taints."""
+        found = self._reach.get((id(ask), key))
+        if found is None:
+            found = 0
+            for template in self.templates:
+                if not bears(ask.shape, template.pool.template.taints, ask.effects):
+                    continue
+                root = self.classes.root(template, None)
+                for place in ask.node_places:
+                    if place.node_names is None:
+                        narrower = self.classes.narrow(root, place.requirements)
+                        if narrower is not None:
+                            found |= self.classes.domains(narrower, key)
+            found &= ~ABSENT
+            self._reach[id(ask), key] = found
+        return found
+
+    def admitted_bins(self, rule: Admission) -> Bools:
+        """Return (n_standing,): which bins a spread constraint looks at."""
+        standing = self.standing
+        by_class = [
+            (rule.asker is None or bears(rule.asker, one.taints))
+            and (rule.places is None or any(one.allows(p.requirements) for p in rule.places))
+            for one in standing.classes
+        ]
+        found = np.array(by_class, np.bool_)[standing.class_of]
+        for key in rule.keys:
+            if key == label_keys.HOSTNAME:
+                found &= standing.hostnames
+            else:
+                found &= self.domain_of(key) != 0
+        if rule.places is not None and any(
+            place.node_names is not None or place.excluded_node_names for place in rule.places
+        ):
+            named = [
+                any(
+                    place.names_allow(name) and standing.classes[number].allows(place.requirements)
+                    for place in rule.places
+                )
+                for name, number in zip(standing.names, standing.class_of.tolist(), strict=True)
+            ]
+            found &= np.array(named, np.bool_)
+        return found

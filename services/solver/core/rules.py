@@ -1,0 +1,42 @@
+"""What other pods mean for one that asks for a place: its constraints, each with its tally."""
+
+from dataclasses import dataclass
+
+from libs.domain.topology import TopologySpread
+from services.solver.core.tally import Tally
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpreadRule:
+    """A spread constraint of an ask."""
+
+    tally: Tally
+    constraint: TopologySpread
+    own: int
+    """1 if the pod counts itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AffinityRule:
+    """Terms of an ask that one pod has to match together."""
+
+    tallies: tuple[Tally, ...]
+    """One per key of the terms."""
+    own: bool
+    """Whether the pod matches its own terms, so that it may be the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What other pods mean for an ask."""
+
+    spread: tuple[SpreadRule, ...] = ()
+    affinity: tuple[AffinityRule, ...] = ()
+    apart: tuple[tuple[Tally, bool], ...] = ()
+    """Tallies of pods to keep away from, and whether the pod is itself counted there."""
+    pins: tuple[str, ...] = ()
+
+    @property
+    def none(self) -> bool:
+        """Return whether other pods do not matter."""
+        return not (self.spread or self.affinity or self.apart or self.pins)
