@@ -174,13 +174,24 @@ class Leadership:
 
     async def _release(self) -> None:
         self._deadline = -math.inf
-        freed = release(self._seen, self._candidate, self._clock.now())
-        if freed is None:
+        if release(self._seen, self._candidate, self._clock.now()) is None:
             return
         try:
-            await self._within(self._settings.call_timeout, self._store.update(freed))
+            await self._within(self._settings.call_timeout, self._free())
         except (*_LOST, *_OUT_OF_REACH) as error:
             logger.info("lease was left to run out", extra={"error": str(error)})
+
+    async def _free(self) -> None:
+        """Read the lease and free it if it is still ours.
+
+        What was seen last is not enough: a renewal that was cut off on its way may have been
+        written, and then the record has a version that this process was never told.
+        """
+        found = await self._store.get()
+        self._seen = observe(self._seen, found, self._clock.monotonic())
+        freed = release(self._seen, self._candidate, self._clock.now())
+        if freed is not None:
+            await self._store.update(freed)
 
     def _claim(self) -> Lease | None:
         return claim(self._seen, self._candidate, self._clock.monotonic(), self._clock.now())

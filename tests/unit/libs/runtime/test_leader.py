@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
@@ -10,7 +11,7 @@ import pytest
 from libs.domain.errors import NotReady, Unavailable
 from libs.runtime.clock import LoopClock
 from libs.runtime.leader import LeaderSettings, Leadership
-from libs.runtime.lease import Lease, LeaseStore, MemoryLeaseStore
+from libs.runtime.lease import NOBODY, Lease, LeaseStore, MemoryLeaseStore
 from libs.runtime.randomness import Random
 from libs.runtime.virtual import run_virtual
 
@@ -103,6 +104,18 @@ class DeafStore(MemoryLeaseStore):
             raise Unavailable("nobody answers")
 
 
+class SlowAnswers(MemoryLeaseStore):
+    """Writes at once, but answers a write late while `slow`."""
+
+    slow = False
+
+    async def update(self, lease: Lease) -> Lease:
+        written = await super().update(lease)
+        if self.slow:
+            await wait(3)
+        return written
+
+
 async def wait(seconds: float) -> None:
     await CLOCK.sleep(timedelta(seconds=seconds))
 
@@ -137,6 +150,44 @@ def test_a_release_hands_over_within_one_retry_period() -> None:
         assert world.leaders() == ["b"]
         assert world.terms[1][:2] == ("b", 1)
         await stop(second)
+
+    run_virtual(scenario())
+
+
+def test_a_stop_in_the_middle_of_a_renewal_releases_the_lease() -> None:
+    async def scenario() -> None:
+        store = SlowAnswers()
+        world = World(store)
+        first = world.start("a")
+        await wait(60)
+        before = await store.get()
+        store.slow = True
+        while (renewed := await store.get()) == before:
+            await wait(0.1)
+        assert renewed is not None
+        assert renewed.holder == "a"
+        store.slow = False
+        await stop(first)  # its last renewal was written, its answer never read
+
+        left = await store.get()
+        assert left is not None
+        assert left.holder == NOBODY
+
+    run_virtual(scenario())
+
+
+def test_a_leader_that_stops_leaves_another_ones_lease_alone() -> None:
+    async def scenario() -> None:
+        store = MemoryLeaseStore()
+        world = World(store)
+        first = world.start("a")
+        await wait(60)
+        held = await store.get()
+        assert held is not None
+        taken = await store.update(replace(held, holder="b"))
+        await stop(first)
+
+        assert await store.get() == taken
 
     run_virtual(scenario())
 
