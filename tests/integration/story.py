@@ -41,6 +41,15 @@ async def put_away(cluster: Cluster) -> None:
     await cluster.until(lambda: not cluster.left_behind())
 
 
+def has_come_right(cluster: Cluster) -> None:
+    """Assert that what was bought is what an undisturbed run buys, each node for a purpose."""
+    history = cluster.history()
+    assert len(history.claims) == NODES
+    assert len(history.nodes) == NODES
+    assert set(history.pods_of) == set(history.nodes)
+    assert cluster.left_behind() == []
+
+
 def in_a_cluster(scenario: Callable[[Cluster], Awaitable[None]]) -> None:
     """Run a scenario with every service up, in simulated time."""
 

@@ -13,7 +13,7 @@ from functools import cache
 import pytest
 
 from libs.runtime.virtual import run_virtual
-from tests.integration.story import NODES, live
+from tests.integration.story import has_come_right, live
 from tests.support.cluster import SERVICES, Cluster, a_cluster
 from tests.support.mutations import Instant, Mutation
 
@@ -59,15 +59,6 @@ def dies_at(cluster: Cluster, process: str, instant: Instant) -> None:
             cluster.strike(process, back_after=_AWAY, acting=acting)
 
     cluster.mutations.steps_in = step_in
-
-
-def has_come_right(cluster: Cluster) -> None:
-    """Assert that what was bought is what an undisturbed run buys, each node for a purpose."""
-    history = cluster.history()
-    assert len(history.claims) == NODES
-    assert len(history.nodes) == NODES
-    assert set(history.pods_of) == set(history.nodes)
-    assert cluster.left_behind() == []
 
 
 @cache
