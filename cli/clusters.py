@@ -114,12 +114,10 @@ def _left_alone(snapshot: ClusterSnapshot) -> Iterator[str]:
             continue
         owned = row.owner is not None and (row.owner.is_daemonset or row.owner.is_node)
         found[
-            "belong to a DaemonSet or to a node"
-            if owned
-            else "have scheduling gates or a nominated node"
+            "of a DaemonSet or of a node" if owned else "with scheduling gates or a nominated node"
         ] += 1
     for why, count in sorted(found.items()):
-        yield f"not planned for: {counted(count, 'pod')} that {why}"
+        yield f"not planned for: {counted(count, 'pod')} {why}"
 
 
 def _broken_budgets(snapshot: ClusterSnapshot) -> Iterator[str]:

@@ -1,0 +1,91 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from cli import documents
+from libs.domain.errors import InvalidRequest
+from tests.unit.cli.command import POD, joiner, written
+
+TEXT = json.dumps(POD)
+YAML = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
+
+
+def _bomb() -> str:
+    lines = ['a0: &a0 ["x", "x", "x", "x", "x", "x", "x", "x", "x", "x"]']
+    for number in range(1, 12):
+        members = ", ".join([f"*a{number - 1}"] * 10)
+        lines.append(f"a{number}: &a{number} [{members}]")
+    return YAML + "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("data", "count"),
+    [
+        pytest.param(TEXT.encode(), 1, id="JSON"),
+        pytest.param(f"[{TEXT}, {TEXT}]".encode(), 1, id="array"),
+        pytest.param(f"{TEXT}\n{TEXT}\n".encode(), 2, id="JSON one after another"),
+        pytest.param(f"---\n{YAML}---\n{YAML}---\n".encode(), 2, id="YAML documents"),
+        pytest.param(b"{kind: Pod, metadata: {name: web}}", 1, id="flow YAML"),
+        pytest.param(b"\xef\xbb\xbf" + YAML.encode(), 1, id="byte order mark"),
+        pytest.param(YAML.encode("utf-16"), 1, id="UTF-16 of a Windows shell"),
+        pytest.param(b"", 0, id="empty"),
+        pytest.param(b"# nothing\n---\n", 0, id="comments"),
+        pytest.param(b"a: &a [1]\nb: [*a, *a]", 1, id="modest aliases"),
+    ],
+)
+def test_documents_are_found(tmp_path: Path, data: bytes, count: int) -> None:
+    path = written(tmp_path, data)
+
+    assert len(list(documents.read([str(path)]))) == count
+
+
+def test_dates_stay_text(tmp_path: Path) -> None:
+    path = written(tmp_path, b"created: 2026-01-01T00:00:00Z")
+
+    assert list(documents.read([str(path)])) == [(str(path), {"created": "2026-01-01T00:00:00Z"})]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        pytest.param(b"a: [1,\nb: }", ":2: not YAML: ", id="YAML"),
+        pytest.param(b"kind: Pod\n\tname: x", ":2: not YAML: ", id="tabs"),
+        pytest.param(b'{"kind": "Pod",\n "a" 1}', ":2: not JSON: ", id="JSON"),
+        pytest.param(b"a: *nowhere", ":1: not YAML: found undefined alias", id="alias"),
+        pytest.param(b"a: b\nc: \x00", ":2: not YAML: ", id="control character"),
+        pytest.param(b"a: !!python/name:os.system x", ":1: not YAML: ", id="foreign tag"),
+        pytest.param(b"? [a]\n: 1", ":1: not YAML: found unhashable key", id="list as a key"),
+        pytest.param(b"\xff\x00\xfe", ": not text in UTF-8: invalid start byte", id="binary"),
+        pytest.param(b"[" * 100_000, ": not JSON: is nested too deeply", id="nested JSON"),
+        pytest.param(b"1" * 5_000, ": not YAML: ", id="digits without end"),
+        pytest.param(_bomb().encode(), ": aliases make it more than ", id="billion laughs"),
+    ],
+)
+def test_what_cannot_be_read_is_named_with_its_line(
+    tmp_path: Path, data: bytes, message: str
+) -> None:
+    path = written(tmp_path, data)
+
+    with pytest.raises(InvalidRequest) as caught:
+        list(documents.read([str(path)]))
+
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        pytest.param("nowhere.yaml", "No such file or directory", id="missing"),
+        pytest.param("", "Is a directory", id="directory"),
+    ],
+)
+def test_files_that_cannot_be_opened_are_named(tmp_path: Path, name: str, message: str) -> None:
+    done = joiner("plan", "-f", tmp_path / name)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"joiner: {tmp_path / name}: {message}\n"
+
+
+def test_standard_input_is_read() -> None:
+    assert joiner("plan", "-f", "-", stdin=TEXT.encode()).code == 0
