@@ -1,8 +1,9 @@
 """`HttpKubeApi`: the port to Kubernetes over HTTP, bytes in and bytes out.
 
 Laws, besides the port's:
-- Every request ends within its timeout. A watch on which nothing is heard for `Timeouts.silence`
-  ends as Unavailable: a connection that is open on our side only looks just like that.
+- Every request ends within its timeout. A watch that has begun and on which nothing is heard for
+  `Timeouts.silence` ends as if the server had ended it: a connection that is open on our side only
+  looks just like a kind to which nothing happens.
 - A request that the server did not authenticate is sent once more with fresh credentials. That is
   no retry of a mutation: nothing was done.
 - Nothing is connected, read or loaded before the first request, so that an app can be built
@@ -45,7 +46,8 @@ class Timeouts:
     write: timedelta = timedelta(seconds=5)
     """A whole mutation; not longer than what a leader takes off its lease."""
     silence: timedelta = timedelta(minutes=2)
-    """Between two events of a watch; servers send bookmarks about every minute."""
+    """Between two events of a watch. Servers send bookmarks about every minute, but not of a kind
+    to which nothing has happened since they started, unless their etcd reports its progress."""
 
 
 class HttpKubeApi:
@@ -177,17 +179,18 @@ async def connect(kubeconfig: str = "") -> AsyncIterator[HttpKubeApi]:
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    """Yield whole lines of any length; a last one that was cut off is dropped."""
+    """Yield whole lines of any length until silence; a last one that was cut off is dropped."""
     parts: list[bytes] = []
-    async for chunk in content.iter_any():
-        *whole, rest = chunk.split(b"\n")
-        for line in whole:
-            parts.append(line)
-            if event := b"".join(parts):
-                yield event
-            parts.clear()
-        if rest:
-            parts.append(rest)
+    with contextlib.suppress(TimeoutError):
+        async for chunk in content.iter_any():
+            *whole, rest = chunk.split(b"\n")
+            for line in whole:
+                parts.append(line)
+                if event := b"".join(parts):
+                    yield event
+                parts.clear()
+            if rest:
+                parts.append(rest)
 
 
 @contextlib.contextmanager

@@ -145,12 +145,13 @@ async def test_the_wait_that_a_server_asks_for_is_kept(tmp_path: Path) -> None:
     assert caught.value.retry_after == timedelta(seconds=7)
 
 
+async def silent(request: web.Request) -> web.Response:
+    await asyncio.Event().wait()
+    return web.Response()
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_a_server_that_does_not_answer_is_unavailable(tmp_path: Path, method: str) -> None:
-    async def silent(request: web.Request) -> web.Response:
-        await asyncio.Event().wait()
-        return web.Response()
-
     async with answering(silent, tmp_path) as api:
         with pytest.raises(Unavailable):
             await api.request(method, "/api/v1/nodes")
@@ -186,8 +187,13 @@ async def test_events_are_whole_however_the_stream_is_cut(tmp_path: Path) -> Non
         assert await watched(api) == [b'{"type":"A"}', b'{"type":"B"}', long]
 
 
-async def test_a_watch_on_which_nothing_is_heard_ends(tmp_path: Path) -> None:
+async def test_a_watch_on_which_nothing_more_is_heard_ends(tmp_path: Path) -> None:
     async with answering(stream(b'{"type":"A"}\n', then_silent=True), tmp_path) as api:
+        assert await watched(api) == [b'{"type":"A"}']
+
+
+async def test_a_watch_that_never_begins_is_unavailable(tmp_path: Path) -> None:
+    async with answering(silent, tmp_path) as api:
         with pytest.raises(Unavailable):
             await watched(api)
 
