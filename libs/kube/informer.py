@@ -291,7 +291,7 @@ class Informer:
             wait = max(wait, error.retry_after * self._spread())
         logger.warning(
             "cannot read kind",
-            extra={"kind": self._resource.kind, "error": str(error), "retry_in": str(wait)},
+            extra={"kind": self._resource.kind, "error": str(error)},
         )
         await self._clock.sleep(wait)
 

@@ -199,6 +199,9 @@ def _translated(what: str) -> Iterator[None]:
         yield
     except TimeoutError as error:
         raise Unavailable(f"{what}: no answer in time") from error
+    except aiohttp.ClientConnectorError as error:  # its own words hold the address of an object
+        where = f"{error.host}:{error.port}"
+        raise Unavailable(f"{what}: cannot connect to {where}: {error.os_error}") from error
     except (aiohttp.ClientError, OSError) as error:
         raise Unavailable(f"{what}: {error or type(error).__name__}") from error
 

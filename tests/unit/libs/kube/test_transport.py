@@ -157,10 +157,13 @@ async def test_a_server_that_does_not_answer_is_unavailable(tmp_path: Path, meth
             await api.request(method, "/api/v1/nodes")
 
 
-async def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
-    async with connect(str(write_kubeconfig(tmp_path, "http://127.0.0.1:1"))) as api:
-        with pytest.raises(Unavailable):
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path, scheme: str) -> None:
+    async with connect(str(write_kubeconfig(tmp_path, f"{scheme}://127.0.0.1:1"))) as api:
+        with pytest.raises(Unavailable) as caught:
             await api.request("GET", "/api/v1/nodes")
+    assert "cannot connect to 127.0.0.1:1" in str(caught.value)
+    assert " object at 0x" not in str(caught.value)
 
 
 def stream(*chunks: bytes, then_silent: bool = False) -> Answer:
