@@ -26,7 +26,7 @@ OPTIONS: tuple[tuple[str, Any], ...] = (
     ("grpc.keepalive_timeout_ms", 10_000),
     ("grpc.http2.max_pings_without_data", 0),
     ("grpc.initial_reconnect_backoff_ms", 200),
-    ("grpc.max_reconnect_backoff_ms", 5_000),  # the default of 2 minutes outlasts a restart by far
+    ("grpc.max_reconnect_backoff_ms", 500),  # the default of 2 minutes outlasts a restart by far
     ("grpc.enable_http_proxy", 0),  # services are neighbours; a proxy variable must not divert them
 )
 

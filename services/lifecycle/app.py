@@ -96,7 +96,7 @@ def assemble_with(
         tasks={
             "informers": informers.run,
             "rival": permission.watch_rival,
-            "providers": partial(access.providers.run, follow, leading.look_at_classes),
+            "providers": partial(access.providers.run, follow, leading.provider_answered),
             "events": recorder.run,
             "leader": partial(leadership.run, leading.lead),
         },

@@ -51,6 +51,12 @@ class ClaimReconciler:
         """Note that a pod of a node was bound, ended or began to leave."""
         self._pod_events[node] = self._clock.now()
 
+    def try_launches_again(self, group: str) -> None:
+        """Forget how often launches failed at a provider that was away and is back."""
+        for claim in self._cache.claims():
+            if claim.spec.node_class_ref.group == group:
+                self._launches.forget(claim.metadata.name)
+
     async def look(self, key: Key) -> timedelta | None:
         """Do what is to be done for one claim and return when to look again."""
         answers = _Answers()

@@ -67,6 +67,11 @@ class Leading:
             self._admission.close()
             self._router.end()
 
+    def provider_answered(self, group: str) -> None:
+        """Have whatever waited for a provider looked at now, if this process leads."""
+        self._claims.try_launches_again(group)
+        self.look_at_classes()
+
     def look_at_classes(self) -> None:
         """Have all node classes, and what hangs on them, looked at; if this process leads."""
         cache = self._access.cache

@@ -1,12 +1,14 @@
 """`Providers`: which provider serves which group of node classes, and what each one is.
 
-A provider that cannot be reached holds up its own claims and classes, nobody else's.
+A provider that cannot be reached holds up its own claims and classes, nobody else's. It is asked
+again and again what it is, and whatever waits for it is woken as soon as it answers.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from libs.domain import labels as keys
 from libs.domain.errors import InvalidRequest, JoinerError, Unavailable
@@ -15,9 +17,14 @@ from libs.domain.validation import CORE_RULES, KeyRules
 from libs.kube.api import Resource
 from libs.kube.informer import Informer
 from libs.runtime.app import Runtime
+from libs.runtime.backoff import BackoffPolicy
+from services.lifecycle.adapters.outages import WatchedProvider
 from services.lifecycle.ports import Provider
 
 logger = logging.getLogger(__name__)
+
+_KNOCKING = BackoffPolicy(cap=timedelta(milliseconds=500))
+"""Between questions to a provider that is away: one that starts is found within a second."""
 
 Follow = Callable[[Resource], Informer]
 
@@ -36,7 +43,11 @@ class Providers:
     """Providers by the group of their node classes."""
 
     def __init__(self, providers: Mapping[str, Provider], runtime: Runtime) -> None:
-        self._providers = providers
+        self._away = {group: asyncio.Event() for group in providers}
+        """Set when a call was not answered."""
+        self._providers = {
+            group: WatchedProvider(one, self._away[group].set) for group, one in providers.items()
+        }
         self._runtime = runtime
         self._served: dict[str, Served] = {}
 
@@ -68,19 +79,20 @@ class Providers:
         found = self._served.get(group)
         return CORE_RULES if found is None else found.rules
 
-    async def run(self, follow: Follow, on_served: Callable[[], None]) -> None:
+    async def run(self, follow: Follow, on_served: Callable[[str], None]) -> None:
         """Ask every provider what it is, then follow its classes; until cancelled.
 
         Args:
             follow: makes the informer of a kind.
-            on_served: called whenever a provider can be used from now on.
+            on_served: called with a provider's group when it first answers, and whenever it
+                answers again after it was away.
         """
         async with asyncio.TaskGroup() as group:
             for name in self.groups():
                 group.create_task(self._serve(name, follow, on_served), name=f"provider {name}")
             await asyncio.Event().wait()
 
-    async def _serve(self, group: str, follow: Follow, on_served: Callable[[], None]) -> None:
+    async def _serve(self, group: str, follow: Follow, on_served: Callable[[str], None]) -> None:
         capabilities = await self._ask_until_answered(group)
         served = _served(self._providers[group], capabilities)
         informer = follow(served.resource)
@@ -88,18 +100,39 @@ class Providers:
             tasks.create_task(informer.run(), name=f"informer {served.resource.plural}")
             await informer.synced.wait()
             self._served[group] = served
-            logger.info("provider answered", extra={"group": group})
-            on_served()
+            while True:
+                logger.info("provider answered", extra={"group": group})
+                on_served(group)
+                await self._back_from_outage(group)
+
+    async def _back_from_outage(self, group: str) -> None:
+        """Wait until the provider was away and answers again.
+
+        A call that failed though the provider answers is that call's matter, and is repeated with
+        its own backoff.
+        """
+        away = self._away[group]
+        while True:
+            away.clear()
+            await away.wait()
+            try:
+                await self._ask(group)
+            except (JoinerError, TimeoutError):
+                await self._ask_until_answered(group)
+                return
 
     async def _ask_until_answered(self, group: str) -> Capabilities:
-        backoff = self._runtime.backoff()
+        backoff = self._runtime.backoff(_KNOCKING)
+        complaint = ""
         while True:
             try:
                 return await self._ask(group)
             except (JoinerError, TimeoutError) as error:
-                logger.warning(
-                    "provider does not answer", extra={"group": group, "error": str(error)}
-                )
+                if str(error) != complaint:
+                    complaint = str(error)
+                    logger.warning(
+                        "provider does not answer", extra={"group": group, "error": complaint}
+                    )
             await backoff.wait()
 
     async def _ask(self, group: str) -> Capabilities:

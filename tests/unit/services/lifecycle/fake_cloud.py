@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from libs.domain.errors import JoinerError, NotFound
+from libs.domain.errors import JoinerError, NotFound, Unavailable
 from libs.domain.nodeclaim import ConditionStatus
 from libs.domain.provider import (
     Capabilities,
@@ -37,11 +37,15 @@ class FakeCloud:
         """One-shot: each is the outcome of one call of create."""
         self.joins = True
         """Whether an instance gets a Node object."""
+        self.away = False
+        """Whether nobody answers."""
 
     async def get_capabilities(self) -> Capabilities:
+        self._answer()
         return Capabilities(name="fake", group=GROUP, kind="KWOKNodeClass", versions=("v1alpha1",))
 
     async def resolve_node_class(self, node_class: NodeClass) -> ResolvedNodeClass:
+        self._answer()
         ready = NodeClassCondition(type="Ready", status=ConditionStatus.TRUE, reason="Ready")
         return ResolvedNodeClass(conditions=(ready,), hash="1", hash_version="v1")
 
@@ -49,6 +53,7 @@ class FakeCloud:
         """Nothing to free."""
 
     async def create(self, batch: LaunchBatch) -> tuple[LaunchOutcome, ...]:
+        self._answer()
         self.launches.append(batch)
         if self.next_failures:
             failure = self.next_failures.popleft()
@@ -93,6 +98,10 @@ class FakeCloud:
         for instance in tuple(self.instances.values()):
             if instance.provider_id not in joined:
                 self._join(f"node-{instance.nodeclaim}", instance)
+
+    def _answer(self) -> None:
+        if self.away:
+            raise Unavailable("nobody answers")
 
     def _launch(self, batch: LaunchBatch, name: str, uid: str) -> Instance:
         provider_id = f"fake://{uid}"

@@ -3,15 +3,18 @@
 from datetime import timedelta
 
 from libs.domain.errors import Unavailable
+from libs.runtime.virtual import run_virtual
 from tests.unit.services.lifecycle.cluster import (
+    ADDRESS,
     CLAIMS,
     CLASSES,
+    MINUTE,
     POOLS,
+    SECOND,
     LifecycleCluster,
+    a_cluster,
     in_a_cluster,
 )
-
-MINUTE = timedelta(minutes=1)
 
 
 def test_a_cloud_that_is_away_for_some_minutes_loses_nothing() -> None:
@@ -23,6 +26,54 @@ def test_a_cloud_that_is_away_for_some_minutes_loses_nothing() -> None:
 
         assert len(cluster.cloud.instances) == 1
         assert len({one.batch_id for one in cluster.cloud.launches}) == 1
+
+    in_a_cluster(scenario)
+
+
+def test_a_cloud_that_starts_after_lifecycle_is_found_within_a_second() -> None:
+    async def run() -> None:
+        async with a_cluster() as cluster:
+            cluster.cloud.away = True
+            await cluster.start_second(ADDRESS)
+            await cluster.until_admitting()
+            await cluster.world.sleep(10 * MINUTE)
+            unready = cluster.condition(cluster.get(POOLS, "default"), "Ready")
+
+            cluster.cloud.away = False
+            await cluster.until(
+                lambda: cluster.condition(cluster.get(POOLS, "default"), "Ready") != unready,
+                within=SECOND,
+            )
+
+            ready = cluster.condition(cluster.get(POOLS, "default"), "Ready")
+            assert ready["status"] == "True"
+
+    run_virtual(run())
+
+
+def test_a_claim_is_launched_within_a_second_of_its_clouds_return() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        cluster.cloud.away = True
+        await cluster.client.apply_plan(cluster.plan(cluster.add_pod("waiting")))
+        await cluster.world.sleep(4 * MINUTE)  # after five a claim is given up
+        before = len(cluster.cloud.launches)
+
+        cluster.cloud.away = False
+        await cluster.until(lambda: cluster.is_true("Launched"), within=SECOND)
+
+        assert (before, len(cluster.cloud.launches)) == (0, 1)
+
+    in_a_cluster(scenario)
+
+
+def test_a_cloud_that_answers_but_does_not_launch_is_not_asked_without_pause() -> None:
+    async def scenario(cluster: LifecycleCluster) -> None:
+        cluster.cloud.next_failures.extend([Unavailable("throttled")] * 1000)
+
+        await cluster.client.apply_plan(cluster.plan(cluster.add_pod("waiting")))
+        await cluster.world.sleep(4 * MINUTE)
+
+        assert 3 < len(cluster.cloud.launches) < 30
 
     in_a_cluster(scenario)
 
