@@ -1,7 +1,8 @@
 """Keeps the catalogues: asks each provider what it offers for each node class that is referred to.
 
 Laws:
-- A provider that is down keeps its last catalogue, whose age tells; the other providers go on.
+- A provider that is down keeps its last catalogue, whose age tells; the other providers go on. It
+  is asked again within half a second, so that one that starts is not waited for.
 - A catalogue that did not change is not sent again: its etag says so, and the instant at which it
   was last heard moves on in steps.
 - A class that changed, and one of which a claim failed to launch, is asked about at once; whoever
@@ -18,7 +19,7 @@ import msgspec
 
 from libs.cluster.state import ClusterState
 from libs.domain.capacity import Catalogue, NodeClassRef
-from libs.domain.errors import JoinerError
+from libs.domain.errors import JoinerError, Unavailable
 from libs.domain.provider import Capabilities, InstanceTypeListing, NodeClass
 from libs.kube.api import KubeApi, Resource
 from libs.kube.informer import Informer, ObjectKey, Sink
@@ -40,6 +41,12 @@ REFRESH = timedelta(seconds=60)
 _HEARD_STEP = timedelta(minutes=5)
 """How far behind the instant of the last answer may stay: a third of what the solver tolerates.
 Moving it sends the whole catalogue again."""
+
+_KNOCKING = BackoffPolicy(cap=timedelta(milliseconds=500))
+"""Between questions to a provider that is away."""
+
+_LISTING = BackoffPolicy(first=timedelta(seconds=1), cap=timedelta(seconds=30))
+"""Between questions to a provider that is there but whose cloud does not answer."""
 
 _SETTLE_WITHIN = timedelta(seconds=5)
 
@@ -64,7 +71,9 @@ class ProviderFollower:
         self._group = group
         self._provider = provider
         self._around = around
-        self._backoff = Backoff(BackoffPolicy(), around.clock, around.random)
+        self._knocking = Backoff(_KNOCKING, around.clock, around.random)
+        self._listing = Backoff(_LISTING, around.clock, around.random)
+        self._complaint = ""
         self._classes: dict[str, NodeClass] = {}
         self._catalogues: dict[str, Catalogue] = {}
         self._heard: dict[str, datetime] = {}
@@ -110,26 +119,25 @@ class ProviderFollower:
             try:
                 return await self._provider.get_capabilities()
             except JoinerError as error:
-                logger.warning(
-                    "provider does not answer", extra={"group": self._group, "error": str(error)}
-                )
+                self._complain(error)
                 self._looked.set(self._wanted)
-                await self._backoff.wait()
+                await self._knocking.wait()
 
     async def _refresh(self, informer: Informer) -> None:
         await informer.synced.wait()
         while True:
             self._wake.clear()
             wish = self._wanted
-            await self._look()
+            again = await self._look()
             self._looked.set(wish)
             try:
-                async with deadline(self._around.clock, REFRESH):
+                async with deadline(self._around.clock, again):
                     await self._wake.wait()
             except TimeoutError:
                 continue
 
-    async def _look(self) -> None:
+    async def _look(self) -> timedelta:
+        """Take all catalogues that are referred to and return when to look again."""
         referred = self._references()
         self._referred = frozenset(referred)
         for key in [key for key in self._catalogues if key not in referred]:
@@ -137,17 +145,36 @@ class ProviderFollower:
         try:
             capabilities = await self._provider.get_capabilities()
         except JoinerError as error:
-            logger.warning(
-                "kept the last catalogues", extra={"group": self._group, "error": str(error)}
-            )
-            return
+            self._complain(error)
+            return self._knocking.next_wait()
+        self._knocking.reset()
+        self._complaint = ""
         known = [self._classes[key] for key in referred if key in self._classes]
         async with asyncio.TaskGroup() as group:
-            for one in known:
+            lists = [
                 group.create_task(self._list(one, capabilities), name=f"list {one.ref.key}")
+                for one in known
+            ]
+        if not all(one.result() for one in lists):
+            return self._listing.next_wait()
+        self._listing.reset()
+        return REFRESH
 
-    async def _list(self, node_class: NodeClass, capabilities: Capabilities) -> None:
-        """Take the catalogue of one class; where there is none now, the last one is kept."""
+    def _complain(self, error: JoinerError) -> None:
+        """Say once why the provider does not answer."""
+        if str(error) != self._complaint:
+            self._complaint = str(error)
+            logger.warning(
+                "provider does not answer; its last catalogues are kept",
+                extra={"group": self._group, "error": self._complaint},
+            )
+
+    async def _list(self, node_class: NodeClass, capabilities: Capabilities) -> bool:
+        """Take the catalogue of one class; where there is none now, the last one is kept.
+
+        Returns:
+            Whether there was an answer; a refusal is one.
+        """
         known = self._catalogues.get(node_class.ref.key)
         etag = known.etag if known else ""
         try:
@@ -157,8 +184,9 @@ class ProviderFollower:
                 "kept the last catalogue of a node class",
                 extra={"node_class": node_class.ref.key, "error": str(error)},
             )
-            return
+            return not isinstance(error, Unavailable)
         self._take(node_class.ref, listing, capabilities)
+        return True
 
     def _take(
         self, ref: NodeClassRef, listing: InstanceTypeListing, capabilities: Capabilities
