@@ -18,7 +18,7 @@ GPU_MODEL = "openb.joiner.io/gpu-model"
 NAMESPACE = "openb"
 _GPU = "nvidia.com/gpu"
 _START = datetime(2023, 1, 1, tzinfo=UTC)
-_LARGEST = 10**12
+_MOST_DIGITS = 12
 _POD_COLUMNS = ("name", "cpu_milli", "memory_mib", "num_gpu", "gpu_spec", "qos", "creation_time")
 _NODE_COLUMNS = ("sn", "cpu_milli", "memory_mib", "gpu", "model")
 _PODS_PER_NODE = 110
@@ -125,6 +125,17 @@ def _rows(
     lines: TextIO, source: str, columns: tuple[str, ...]
 ) -> Iterator[tuple[str, dict[str, str]]]:
     reader = csv.DictReader(lines)
+    try:
+        yield from _checked(reader, source, columns)
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"not text in UTF-8: {error.reason}", field=source) from None
+    except csv.Error as error:
+        raise InvalidRequest(f"not CSV: {error}", field=source) from None
+
+
+def _checked(
+    reader: "csv.DictReader[str]", source: str, columns: tuple[str, ...]
+) -> Iterator[tuple[str, dict[str, str]]]:
     missing = [name for name in columns if name not in (reader.fieldnames or ())]
     if missing:
         raise InvalidRequest(f"columns are missing: {', '.join(missing)}", field=source)
@@ -139,8 +150,8 @@ def _rows(
 
 def _number(row: Mapping[str, str], column: str, place: str) -> int:
     text = row[column]
-    if not (text.isascii() and text.isdigit() and int(text) <= _LARGEST):
-        raise InvalidRequest(f"column {column}: {text!r} is not a whole number", field=place)
+    if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+        raise InvalidRequest(f"column {column}: {text!r:.40} is not a whole number", field=place)
     return int(text)
 
 

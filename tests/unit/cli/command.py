@@ -30,6 +30,21 @@ POOL: dict[str, Any] = {
     "spec": {"template": {"spec": {"nodeClassRef": CLASS}}},
 }
 
+OFFERING: dict[str, Any] = {
+    "Price": 0.5,
+    "Requirements": [
+        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
+        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]},
+    ],
+}
+TYPE: dict[str, Any] = {
+    "name": "small",
+    "architecture": "amd64",
+    "operatingSystems": ["linux"],
+    "resources": {"cpu": "4", "memory": "8Gi"},
+    "offerings": [OFFERING],
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:

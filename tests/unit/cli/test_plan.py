@@ -4,23 +4,19 @@ from typing import Any
 
 import pytest
 
-from tests.unit.cli.command import CLASS, NODE, POD, POOL, joiner, with_members, written
+from tests.unit.cli.command import (
+    CLASS,
+    NODE,
+    OFFERING,
+    POD,
+    POOL,
+    TYPE,
+    joiner,
+    with_members,
+    written,
+)
 
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": POD["spec"]}
-OFFERING: dict[str, Any] = {
-    "Price": 0.5,
-    "Requirements": [
-        {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]},
-        {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["a"]},
-    ],
-}
-TYPE: dict[str, Any] = {
-    "name": "small",
-    "architecture": "amd64",
-    "operatingSystems": ["linux"],
-    "resources": {"cpu": "4", "memory": "8Gi"},
-    "offerings": [OFFERING],
-}
 KWOK_CLASS = {
     "apiVersion": "karpenter.kwok.sh/v1alpha1",
     "kind": "KWOKNodeClass",

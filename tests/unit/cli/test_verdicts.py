@@ -1,0 +1,67 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.command import NODE, POD, joiner, written
+
+LINE = {
+    "id": 1,
+    "kinds": [],
+    "cluster": {"nodes": [NODE]},
+    "pending": POD,
+    "verdict": {"feasibleNodes": ["n1"], "rejected": {}},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        pytest.param("x", [], "line 1 is not JSON", id="not JSON"),
+        pytest.param("[1]", [], "line 1 is not an object", id="array"),
+        pytest.param('{"a": 1}', [], "the oracle cannot answer lines of this kind", id="unknown"),
+        pytest.param(
+            json.dumps(LINE),
+            ["--with", "simulator"],
+            "the simulator cannot answer lines of this kind",
+            id="wrong judge",
+        ),
+        pytest.param(
+            '{"pending": 1, "verdict": 2}', [], "line 1 is not like the others", id="broken line"
+        ),
+        pytest.param(
+            '{"gvk": 1, "op": 2}',
+            ["--with", "simulator"],
+            "line 1 is not like the others",
+            id="broken request",
+        ),
+        pytest.param(
+            '{"steps": 1}', ["--with", "simulator"], "line 1 is not like the others", id="steps"
+        ),
+    ],
+)
+def test_what_is_no_recording_is_named(
+    tmp_path: Path, text: str, options: list[str], message: str
+) -> None:
+    file = written(tmp_path, text, name="lines.jsonl")
+
+    done = joiner("verdicts", file, *options)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"joiner: {file}: {message}")
+
+
+def test_a_broken_archive_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, gzip.compress(b"{}" * 1000)[:20], name="lines.jsonl.gz")
+
+    done = joiner("verdicts", file)
+
+    assert done.code == 2
+    assert done.err.startswith(f"joiner: {file}: not a recording")
+
+
+def test_an_empty_recording_has_no_lines(tmp_path: Path) -> None:
+    done = joiner("verdicts", written(tmp_path, "", name="lines.jsonl"))
+
+    assert (done.code, done.out) == (0, "0 lines, 0 agree\n")
