@@ -108,11 +108,6 @@ def format_go(span: timedelta) -> str:
     return f"{sign}{minutes}m{seconds}" if minutes else f"{sign}{seconds}"
 
 
-def format_nillable(span: timedelta | None) -> str:
-    """Return a span of whole seconds in Karpenter's form, `Never` for `None`."""
-    return NEVER if span is None else format_go(span)
-
-
 def _decimal(amount: int, digits: int) -> str:
     whole, part = divmod(amount, 10**digits)
     return f"{whole}.{part:0{digits}}".rstrip("0") if part else str(whole)

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import NamedTuple, NewType
 
 from libs.domain.device import DeviceClaim
+from libs.domain.reason import TargetKind
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.taint import Toleration
@@ -117,6 +118,13 @@ class Owner:
         return self.api_version == "apps/v1" and self.kind == "StatefulSet"
 
 
+class Target(NamedTuple):
+    """A node or a claim in flight on which a pod is expected."""
+
+    kind: TargetKind
+    name: str
+
+
 class PodRow(NamedTuple):
     """One pod. Instants are milliseconds since 1970 UTC, 0 where there is none."""
 
@@ -142,6 +150,8 @@ class PodRow(NamedTuple):
     """Names of its claims in its namespace, sorted."""
     gang: str = ""
     """`namespace/name` of its gang."""
+    target: Target | None = None
+    """Where the last plan that was carried out expects it, while it waits."""
 
     @property
     def terminal(self) -> bool:
@@ -188,6 +198,7 @@ class PodTable:
     owners: tuple[Owner | None, ...] = ()
     volume_claims: tuple[tuple[str, ...], ...] = ()
     gangs: tuple[str, ...] = ()
+    targets: tuple[Target | None, ...] = ()
 
     @classmethod
     def from_rows(cls, rows: Iterable[PodRow]) -> "PodTable":

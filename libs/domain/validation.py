@@ -16,7 +16,7 @@ from typing import Any
 
 from libs.domain import labels as label_keys
 from libs.domain.labels import label_value_problem, qualified_name_problem
-from libs.domain.requirement import BOUND_OPERATORS, Operator, Requirement, parse_bound
+from libs.domain.requirement import BOUND_OPERATORS, Operator, parse_bound
 from libs.domain.taint import Effect
 
 
@@ -87,41 +87,6 @@ def requirement_problems(
             _mapping(one), f"{path}[{index}]", rules, allow_nodepool
         )
     )
-
-
-def pod_selector_problems(
-    pod_spec: Mapping[str, Any], rules: KeyRules = CORE_RULES
-) -> tuple[Problem, ...]:
-    """Return what is wrong with a pod's nodeSelector and required node affinity.
-
-    Preferred terms are not looked at: they can be given up.
-    """
-    selector = _mapping(pod_spec.get("nodeSelector"))
-    as_requirements = [
-        {"key": key, "operator": Operator.IN, "values": [value]} for key, value in selector.items()
-    ]
-    found = [
-        Problem(field=f"spec.nodeSelector.{entry['key']}", message=problem.message)
-        for entry in as_requirements
-        for problem in _requirement_problems(entry, "", rules, allow_nodepool=True)
-    ]
-    affinity = _mapping(_mapping(pod_spec.get("affinity")).get("nodeAffinity"))
-    required = _mapping(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
-    where = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-    for index, term in enumerate(map(_mapping, _items(required.get("nodeSelectorTerms")))):
-        path = f"{where}.nodeSelectorTerms[{index}]"
-        if _items(term.get("matchFields")):
-            found.append(
-                Problem(field=f"{path}.matchFields", message="no new node has a known name")
-            )
-        expressions = _items(term.get("matchExpressions"))
-        found.extend(requirement_problems(expressions, f"{path}.matchExpressions", rules))
-    return tuple(found)
-
-
-def opts_out(nodepool: Requirement | None) -> bool:
-    """Tell whether a pod wants no pool's node at all, by its requirement on the pool label."""
-    return nodepool is not None and nodepool.operator is Operator.DOES_NOT_EXIST
 
 
 def _label_problems(labels: Mapping[str, Any], path: str, rules: KeyRules) -> Iterator[Problem]:

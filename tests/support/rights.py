@@ -6,11 +6,9 @@ Source: Kubernetes' documentation of RBAC; a list or watch of one name is a fiel
 """
 
 import re
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
-
-from libs.kube.api import JSON, KubeApi
 
 _PATH = re.compile(
     r"^/(?:api|apis/(?P<group>[^/]+))/v\w+"
@@ -78,38 +76,6 @@ def rights_of(account: str, objects: Iterable[Mapping[str, Any]]) -> Rights:
         if any(one["name"] == account for one in binding["subjects"]):
             granted[role] += found[role, binding["roleRef"]["name"]]["rules"]
     return Rights(everywhere=tuple(granted["ClusterRole"]), in_a_namespace=tuple(granted["Role"]))
-
-
-class AuthorizedKubeApi:
-    """The port to Kubernetes for one service; a request beyond its rights fails the test."""
-
-    def __init__(self, api: KubeApi, rights: Rights) -> None:
-        self._api = api
-        self._rights = rights
-
-    async def request(
-        self,
-        method: str,
-        path: str,
-        *,
-        query: Mapping[str, str] | None = None,
-        body: bytes | None = None,
-        content_type: str = JSON,
-    ) -> bytes:
-        """Pass on a request."""
-        self._check(method, path, query or {})
-        return await self._api.request(
-            method, path, query=query, body=body, content_type=content_type
-        )
-
-    def watch(self, path: str, *, query: Mapping[str, str]) -> AsyncGenerator[bytes, None]:
-        """Pass on a watch."""
-        self._check("GET", path, {**query, "watch": "true"})
-        return self._api.watch(path, query=query)
-
-    def _check(self, method: str, path: str, query: Mapping[str, str]) -> None:
-        if not self._rights.permit(method, path, query):
-            raise AssertionError(f"no role in deploy/ permits {method} {path} {dict(query)}")
 
 
 def _verb(method: str, is_object: bool, query: Mapping[str, str]) -> str:

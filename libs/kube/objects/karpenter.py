@@ -79,7 +79,6 @@ class NodePoolStatus(KubeStruct, frozen=True):
 
     resources: Quantities = msgspec.field(default_factory=dict)
     nodes: Int64 | None = None
-    node_class_observed_generation: Int64 = 0
     conditions: tuple[Condition, ...] = ()
 
 
@@ -163,7 +162,6 @@ class ScalableReference(KubeStruct, frozen=True):
 class CapacityBufferSpec(KubeStruct, frozen=True):
     """Room to keep free, by template or by workload."""
 
-    provisioning_strategy: str = "buffer.x-k8s.io/active-capacity"
     pod_template_ref: LocalReference | None = None
     scalable_ref: ScalableReference | None = None
     replicas: Int32 | None = None

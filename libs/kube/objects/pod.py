@@ -99,7 +99,6 @@ class Toleration(KubeStruct, frozen=True):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: Int64 | None = None
 
 
 class TopologySpreadConstraint(KubeStruct, frozen=True):

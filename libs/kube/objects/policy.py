@@ -49,7 +49,6 @@ class PriorityClass(KubeStruct, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     value: Int32 = 0
-    global_default: bool = False
 
 
 class Overhead(KubeStruct, frozen=True):

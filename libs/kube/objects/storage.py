@@ -54,7 +54,6 @@ class CsiSource(KubeStruct, frozen=True):
     """A volume of a CSI driver."""
 
     driver: str = ""
-    volume_handle: str = ""
 
 
 class EbsSource(KubeStruct, frozen=True):
@@ -115,7 +114,6 @@ class PersistentVolumeSpec(KubeStruct, frozen=True):
     azure_disk: AzureSource | None = None
     cinder: CinderSource | None = None
     local: HostSource | None = None
-    host_path: HostSource | None = None
 
 
 class PersistentVolumeStatus(KubeStruct, frozen=True):
@@ -189,7 +187,6 @@ class VolumeAttachmentSource(KubeStruct, frozen=True):
 class VolumeAttachmentSpec(KubeStruct, frozen=True):
     """Which volume is attached to which node."""
 
-    attacher: str = ""
     node_name: str = ""
     source: VolumeAttachmentSource = VolumeAttachmentSource()
 

@@ -84,24 +84,6 @@ TRANSITIONS: Mapping[ClaimState, frozenset[ClaimState]] = MappingProxyType(
 )
 
 
-def may_become(before: ClaimState, after: ClaimState) -> bool:
-    """Tell whether a claim may be in `after` when it was last seen in `before`.
-
-    Several transitions may lie between two looks.
-    """
-    reached, frontier = {before}, [before]
-    while frontier:
-        for following in TRANSITIONS[frontier.pop()] - reached:
-            reached.add(following)
-            frontier.append(following)
-    return after in reached
-
-
-def is_terminal(state: ClaimState) -> bool:
-    """Tell whether nothing follows."""
-    return not TRANSITIONS[state]
-
-
 def state_of(claim: NodeClaim, *, has_node: bool) -> ClaimState:
     """Return the state of a claim; `has_node`: a node with its provider id exists."""
     if claim.metadata.deletion_timestamp is not None:

@@ -11,7 +11,7 @@ hard keys of the pod; an affinity counts pods that match all its terms.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,8 +25,6 @@ from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.vectors import Bools, Ints
-
-Matches = Callable[[PodShape], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from libs.domain.errors import InvalidRequest
 from services.simulator.core.api import columns, jsonpath
-from services.simulator.core.api.errors import FieldError, wrong
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.resources import Catalogue, Resource
 from services.simulator.core.api.storage import Storage
@@ -109,15 +107,6 @@ class Definitions:
         return ""
 
 
-def compile_errors(crd: Object) -> list[FieldError]:
-    """Return what keeps a definition from being compiled: patterns and rules."""
-    try:
-        compile_crd(crd)
-    except InvalidRequest as error:
-        return [wrong(error.field, "", error.detail)]
-    return []
-
-
 def established(crd: Object, now: str, conflict: str) -> Object:
     """Return a definition with its names accepted and itself established."""
     changed: Object = thaw(crd)
@@ -164,12 +153,6 @@ def terminating(crd: Object, now: str) -> Object:
     }
     _set_condition(changed["status"], condition, now)
     return changed
-
-
-def is_established(crd: Object) -> bool:
-    """Tell whether a definition is being served."""
-    conditions = crd.get("status", {}).get("conditions") or ()
-    return any(entry["type"] == "Established" and entry["status"] == "True" for entry in conditions)
 
 
 def _set_condition(status: Object, condition: Mapping[str, str], now: str) -> None:

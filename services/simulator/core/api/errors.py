@@ -222,11 +222,6 @@ def not_allowed(field: str, why: str) -> FieldError:
     return FieldError("FieldValueForbidden", f"Forbidden: {why}", field)
 
 
-def too_long(field: str, limit: int) -> FieldError:
-    """Return `Too long`."""
-    return FieldError("FieldValueTooLong", f"Too long: may not be more than {limit} bytes", field)
-
-
 def missing(field: str, value: Any) -> FieldError:
     """Return `Not found`."""
     return FieldError("FieldValueNotFound", f"Not found: {shown(value)}", field)

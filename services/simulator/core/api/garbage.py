@@ -221,10 +221,3 @@ def _blocks(dependent: Object, owner_uid: str) -> bool:
     return any(
         entry["uid"] == owner_uid and entry.get("blockOwnerDeletion") for entry in references
     )
-
-
-def run_to_rest(collector: GarbageCollector, *, rounds: int = 100) -> None:
-    """Collect until nothing more follows."""
-    for _round in range(rounds):
-        if not collector.collect_garbage():
-            return

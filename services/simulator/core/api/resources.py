@@ -120,13 +120,6 @@ class Catalogue:
         """Return the resource called `pods`, `deployments.apps`, `nodeclaims.karpenter.sh`."""
         return self._by_name.get(name)
 
-    def of_kind(self, api_version: str, kind: str) -> Resource | None:
-        """Return the resource that serves a kind, as owner references name it."""
-        for resource in self._by_path.values():
-            if resource.kind == kind and resource.group_version == api_version:
-                return resource
-        return None
-
     def group_versions(self) -> dict[str, list[str]]:
         """Return the versions served per group, the core group under `""`."""
         found: dict[str, list[str]] = {}

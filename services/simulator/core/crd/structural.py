@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.api.errors import FieldError, required, wrong
+from services.simulator.core.api.errors import FieldError, not_allowed, required, wrong
 from services.simulator.core.crd import pruning
 from services.simulator.core.crd.schema import Schema, parse_schema
 from services.simulator.core.crd.validation import validate
@@ -36,16 +36,16 @@ def schema_errors(crd: Raw) -> list[FieldError]:
         instead = "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema"
         why = f"cannot set to true, {instead} instead"
         errors.append(wrong("spec.preserveUnknownFields", True, why))
-    shares_schema = len(spec["versions"]) == 1
-    for index, version in enumerate(spec["versions"]):
+    versions = spec["versions"] or ()
+    shares_schema = len(versions) == 1
+    for index, version in enumerate(versions):
         place = f"spec.versions[{index}].schema.openAPIV3Schema"
         schema = (version.get("schema") or {}).get("openAPIV3Schema")
         if schema is None:
             errors.append(required(place))
         else:
             path = "spec.validation.openAPIV3Schema" if shares_schema else place
-            errors += _node_errors(schema, path, _AT_ROOT)
-            errors += _compile_errors(schema, path)
+            errors += [*_node_errors(schema, path, _AT_ROOT)] or _compile_errors(schema, path)
     return errors
 
 
@@ -76,12 +76,14 @@ def _node_errors(schema: Raw, path: str, untyped: str) -> Iterator[FieldError]:
 
 
 def _child_errors(schema: Raw, path: str) -> Iterator[FieldError]:
-    for name, child in schema.get("properties", {}).items():
+    for name, child in (schema.get("properties") or {}).items():
         yield from _node_errors(child, f"{path}.properties[{name}]", _IN_OBJECT)
     if isinstance(schema.get("additionalProperties"), dict):
         child = schema["additionalProperties"]
         yield from _node_errors(child, f"{path}.additionalProperties", _IN_OBJECT)
-    if "items" in schema:
+    if isinstance(schema.get("items"), list):
+        yield not_allowed(f"{path}.items", "items must be a schema object and not an array")
+    elif "items" in schema:
         yield from _node_errors(schema["items"], f"{path}.items", _IN_LIST)
 
 
@@ -90,8 +92,10 @@ def _key_errors(schema: Raw, path: str) -> Iterator[FieldError]:
     if not keys:
         why = "must not be empty if x-kubernetes-list-type is map"
         yield required(f"{path}.x-kubernetes-list-map-keys", why)
-    items = schema.get("items") or {}
-    properties = items.get("properties", {})
+    items = schema.get("items")
+    if not isinstance(items, Mapping):
+        return
+    properties = items.get("properties") or {}
     if any(key not in properties for key in keys):
         why = "entries must all be names of item properties"
         yield wrong(f"{path}.x-kubernetes-list-map-keys", keys, why)

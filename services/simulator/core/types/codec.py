@@ -22,7 +22,6 @@ from services.simulator.core.types import quantity, table
 
 Decoder = Callable[[Any, "Decoding"], Any]
 
-_OMIT = object()
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d([.,]\d+)?([Zz]|[+-]\d\d:\d\d)\Z")
 
 

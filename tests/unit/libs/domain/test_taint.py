@@ -15,7 +15,6 @@ from libs.domain.taint import (
 )
 
 DEDICATED = Taint(key="dedicated", value="ml", effect=Effect.NO_SCHEDULE)
-LEVEL = Taint(key="sla", value="950", effect=Effect.NO_SCHEDULE)
 EXISTS, GT, LT = TolerationOperator.EXISTS, TolerationOperator.GT, TolerationOperator.LT
 
 

@@ -5,11 +5,8 @@ from typing import Any
 import pytest
 
 from libs.domain.labels import WELL_KNOWN
-from libs.domain.requirement import Requirement
 from libs.domain.validation import (
     KeyRules,
-    opts_out,
-    pod_selector_problems,
     requirement_problems,
     template_problems,
 )
@@ -125,51 +122,3 @@ def test_a_template_reports_everything_at_once() -> None:
 )
 def test_what_has_another_shape_does_not_raise(template: dict[str, Any]) -> None:
     assert template_problems(template) == ()
-
-
-def affinity(*terms: Any) -> dict[str, Any]:
-    required = {"nodeSelectorTerms": list(terms)}
-    return {
-        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
-    }
-
-
-TERM = (
-    "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0]"
-)
-
-
-@pytest.mark.parametrize(
-    ("spec", "fields"),
-    [
-        pytest.param({}, [], id="nothing asked"),
-        pytest.param({"nodeSelector": {"team": "a"}}, [], id="a custom label"),
-        pytest.param({"nodeSelector": {"karpenter.sh/nodepool": "a"}}, [], id="a pool by name"),
-        pytest.param(
-            {"nodeSelector": {"kubernetes.io/hostname": "n1"}},
-            ["spec.nodeSelector.kubernetes.io/hostname"],
-            id="a node by hostname",
-        ),
-        pytest.param({"nodeSelector": {"t": "-"}}, ["spec.nodeSelector.t"], id="a bad value"),
-        pytest.param(
-            affinity({"matchFields": [row("metadata.name", "In", "n1")]}),
-            [f"{TERM}.matchFields"],
-            id="a node by name",
-        ),
-        pytest.param(
-            affinity({"matchExpressions": [row("t", "Gt", "x")]}),
-            [f"{TERM}.matchExpressions[0].values"],
-            id="a bad bound",
-        ),
-        pytest.param(affinity({"matchExpressions": [row("t", "Lt", "5")]}), [], id="a good bound"),
-        pytest.param({"nodeSelector": "x", "affinity": []}, [], id="another shape"),
-    ],
-)
-def test_pods_that_no_new_node_can_suit(spec: dict[str, Any], fields: list[str]) -> None:
-    assert [problem.field for problem in pod_selector_problems(spec)] == fields
-
-
-def test_a_pod_may_opt_out_of_all_pools() -> None:
-    assert opts_out(Requirement.of("karpenter.sh/nodepool", "DoesNotExist"))
-    assert not opts_out(Requirement.of("karpenter.sh/nodepool", "NotIn", ["a"]))
-    assert not opts_out(None)

@@ -314,5 +314,4 @@ AUTOSCALER = Strategy(default=default_autoscaler)
 CSI_DRIVER = Strategy(
     default=default_csi_driver, prepare_create=start_at_one, prepare_update=count_changes
 )
-EVENT = Strategy(keeps_status=True)
 NEW_EVENT = Strategy(validate=validate_event)

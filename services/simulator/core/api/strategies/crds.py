@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from services.simulator.core.api import definitions
 from services.simulator.core.api.errors import FieldError, not_supported, required, wrong
-from services.simulator.core.api.strategies import schemas
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.crd.structural import schema_errors
 
 
 def default(crd: Object) -> None:
@@ -34,27 +33,15 @@ def prepare_update(crd: Object, old: Stored) -> None:
 
 def validate(crd: Object) -> list[FieldError]:
     """Check a definition: its names, its versions, and that every schema is structural."""
-    spec = crd["spec"]
     found = _validate_names(crd)
-    if spec.get("preserveUnknownFields"):
-        instead = (
-            "set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead"
-        )
-        found.append(wrong("spec.preserveUnknownFields", True, f"cannot set to true, {instead}"))
-    versions = spec["versions"] or ()
+    versions = crd["spec"]["versions"] or ()
     if sum(1 for version in versions if version["storage"]) != 1:
         names = [version["name"] for version in versions]
         found.append(
             wrong("spec.versions", names, "must have exactly one version marked as storage version")
         )
-    for index, version in enumerate(versions):
-        schema = (version.get("schema") or {}).get("openAPIV3Schema")
-        if schema is None:
-            found.append(required(f"spec.versions[{index}].schema.openAPIV3Schema"))
-            continue
-        at = "spec.validation" if len(versions) == 1 else f"spec.versions[{index}].schema"
-        found += schemas.structural_errors(schema, f"{at}.openAPIV3Schema")
-    return found or definitions.compile_errors(crd)
+    found += schema_errors(crd)
+    return found
 
 
 def _validate_names(crd: Object) -> list[FieldError]:

@@ -23,7 +23,6 @@ _REQUIRED, _PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
 )
-_NODE_OPERATORS = ("DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn")
 Spec = Mapping[str, Any]
 
 

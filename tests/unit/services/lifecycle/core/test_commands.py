@@ -55,7 +55,6 @@ def _view(*candidates: CandidateView, names: tuple[str, ...] = (), **new: NodeCl
 READY = a_claim("new", true=UP)
 COMING = a_claim("new", true=("Launched",))
 LEAVING = a_claim("new", deletionTimestamp=at())
-GOING = _candidate(deletionTimestamp=at())
 
 
 @pytest.mark.parametrize(

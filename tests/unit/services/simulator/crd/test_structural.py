@@ -47,6 +47,14 @@ def test_our_own_definitions_are_structural(kind: str) -> None:
             id="untyped property, list without items",
         ),
         pytest.param(
+            a_definition(an_object(l={"type": "array", "items": [{"type": "string"}]})),
+            [
+                "spec.validation.openAPIV3Schema.properties[l].items: "
+                "Forbidden: items must be a schema object and not an array"
+            ],
+            id="a list with a schema per item",
+        ),
+        pytest.param(
             a_definition({}),
             ["spec.validation.openAPIV3Schema.type: Required value: must not be empty at the root"],
             id="untyped root",

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from services.simulator.core.api.deletion import DeleteOptions
-from services.simulator.core.api.garbage import GarbageCollector, run_to_rest
+from services.simulator.core.api.garbage import GarbageCollector
 from tests.unit.services.simulator.cluster import Cluster, a_config_map, a_pod
 
 
@@ -37,6 +37,12 @@ def test_dependents_follow_the_propagation_policy(policy: str, stays: bool) -> N
     child = api.find("configmaps", "child", "default")
     assert (child is not None) is stays
     assert child is None or "ownerReferences" not in child["metadata"]
+
+
+def run_to_rest(collector: GarbageCollector) -> None:
+    for _ in range(100):
+        if not collector.collect_garbage():
+            return
 
 
 def test_grandchildren_go_too() -> None:
