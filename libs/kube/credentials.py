@@ -1,15 +1,13 @@
 """One identity at one API server, loaded when it is first needed and again when it is refused."""
 
 import asyncio
-import importlib
 import ssl
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from libs.domain.errors import InvalidRequest, Unavailable
 from libs.kube import plain_kubeconfig
 from libs.kube.access import Access
-
-_OFFICIAL = "libs.kube.official"
 
 
 class Credentials:
@@ -83,6 +81,11 @@ class Credentials:
 
 async def _official(kubeconfig: str) -> Access:
     """Load by the official client, which is imported off the event loop: that takes a while."""
-    official = await asyncio.to_thread(importlib.import_module, _OFFICIAL)
-    access: Access = await official.load(kubeconfig)
-    return access
+    load = await asyncio.to_thread(_official_load)
+    return await load(kubeconfig)
+
+
+def _official_load() -> Callable[[str], Awaitable[Access]]:
+    from libs.kube.official import load  # noqa: PLC0415  # see that module's docstring
+
+    return load
