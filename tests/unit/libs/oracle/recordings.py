@@ -20,9 +20,9 @@ _KINDS = {
 }
 
 
-def recorded_lines(*, every: int = 1) -> Iterator[str]:
+def recorded_lines(*, start: int = 0, every: int = 1) -> Iterator[str]:
     with lzma.open(_FILE, "rt", encoding="utf-8") as lines:
-        yield from islice(lines, 0, None, every)
+        yield from islice(lines, start, None, every)
 
 
 def documents_of(recording: Mapping[str, Any]) -> list[dict[str, Any]]:

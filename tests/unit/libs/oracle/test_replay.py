@@ -7,12 +7,12 @@ from libs.oracle.replay import UNDOCUMENTED_KINDS, replay
 from tests.unit.libs.oracle.recordings import recorded_lines
 
 
-def test_every_recorded_verdict_is_ours_too() -> None:
-    results = list(replay(recorded_lines()))
+@pytest.mark.parametrize("part", range(4))
+def test_every_recorded_verdict_is_ours_too(part: int) -> None:
+    results = list(replay(recorded_lines(start=part, every=4)))
 
-    documented = [result for result in results if not UNDOCUMENTED_KINDS & set(result.kinds)]
-    assert (len(results), len(documented)) == (6251, 6197)
-    assert [result for result in documented if not result.agrees] == []
+    assert len(results) > 1500
+    assert [one for one in results if not (one.agrees or UNDOCUMENTED_KINDS & set(one.kinds))] == []
 
 
 @pytest.mark.parametrize(
