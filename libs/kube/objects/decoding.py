@@ -23,6 +23,11 @@ _AT = re.compile(
     r"(?P<message>.*?) - at (?P<key>`key` in )?`(?:key in )?\$\.?(?P<field>.*)`", re.DOTALL
 )
 
+_GOT = re.compile(r"got `(?P<got>\w+)`")
+_PART = re.compile(r"[^.\[\]]+")
+_SOME_KEY = "[...]"
+_JSON_TYPES = {bool: "bool", int: "int", float: "float", str: "str", list: "array", dict: "object"}
+
 
 class BrokenObject(msgspec.Struct, frozen=True):
     """An object that could not be read, and why."""
@@ -125,9 +130,10 @@ def from_document(document: Mapping[str, Any], struct: type[T]) -> T:
             as YAML can.
     """
     try:
-        return msgspec.convert(_plain(document), struct)
+        plain = _plain(document)
+        return msgspec.convert(plain, struct)
     except msgspec.ValidationError as error:
-        raise invalid_request(error) from error
+        raise _precise(invalid_request(error), plain) from error
     except RecursionError:
         raise InvalidRequest("is nested too deeply, or contains itself") from None
 
@@ -140,6 +146,24 @@ def invalid_request(error: msgspec.ValidationError) -> InvalidRequest:
         return InvalidRequest(_lower(text))
     about = "a key: " if match["key"] else ""
     return InvalidRequest(about + _lower(match["message"]), field=match["field"])
+
+
+def _precise(error: InvalidRequest, document: Any) -> InvalidRequest:
+    """Return the error with the key of a mapping where msgspec says `[...]`, and what to do."""
+    field, detail = error.field, error.detail
+    got = _GOT.search(detail)
+    if got is None:
+        return error
+    if field.endswith(_SOME_KEY):
+        place = document
+        for part in _PART.findall(field.removesuffix(_SOME_KEY)):
+            place = place[int(part) if part.isdigit() and isinstance(place, list) else part]
+        kinds = ((key, _JSON_TYPES.get(type(value))) for key, value in place.items())
+        key = next((key for key, kind in kinds if kind == got["got"]), "...")
+        field = f"{field.removesuffix(_SOME_KEY)}.{key}"
+    if detail.startswith("expected `str`") and got["got"] in ("bool", "float", "int"):
+        detail += "; put it in quotes"
+    return InvalidRequest(detail, field=field)
 
 
 def _decode_items(data: bytes, struct: type[T]) -> ObjectList[T]:
