@@ -1,8 +1,8 @@
 """A catalogue from a file in the schema of Karpenter's KWOK instance types (a JSON array).
 
-Source: `reference/karpenter-api.md` 8.2. Keys of an offering are matched whatever their case,
-`Available` is ignored, as KWOK does. Where KWOK takes an offering without zone or capacity type,
-which nothing can ever buy, we refuse it by name.
+Source: `docs/sources.md` 8.2. Keys of an offering are matched whatever their case, `Available` is
+ignored, as KWOK does. Where KWOK takes an offering without zone or capacity type, which nothing can
+ever buy, we refuse it by name.
 """
 
 import json

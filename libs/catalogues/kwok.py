@@ -1,7 +1,7 @@
 """Karpenter's KWOK catalogue: 144 types of 8 offerings each, made by rule.
 
-Source: `reference/karpenter-api.md` 8.2 and 8.3. Prices are 0.025 $/h per CPU and 0.001 $/h per
-10^9 bytes of memory; spot costs 0.7 of that. Both are rounded to the nearest nano-dollar.
+Source: `docs/sources.md` 8.2 and 8.3. Prices are 0.025 $/h per CPU and 0.001 $/h per 10^9 bytes of
+memory; spot costs 0.7 of that. Both are rounded to the nearest nano-dollar.
 """
 
 import re

@@ -3,7 +3,7 @@
 Apart because a claim counts from the answer of `ApplyPlan` on; until the watch shows it, this holds
 it, made from what was planned.
 
-Source: `DESIGN.md`, law 3.
+Source: `docs/architecture.md`, law 3.
 """
 
 from collections.abc import Mapping

@@ -3,7 +3,7 @@
 Apart because the join decides what is capacity in flight and which pods must move: a claim without
 a node is still to come, and a node under a command is leaving once all that replaces it is known.
 
-Source: `DESIGN.md`, law 4; `reference/karpenter-behaviour.md` J1 and J6.
+Source: `docs/architecture.md`, law 4; `docs/sources.md` J1 and J6.
 """
 
 from collections.abc import Iterable, Mapping

@@ -8,8 +8,8 @@ Laws:
       `wait`.
     - A cancelled `wait` loses nothing: its triggers are in the next window.
 
-Source: `reference/karpenter-behaviour.md` C; the count threshold is ours. Its one-second wait for a
-first trigger is not here: a caller that has other things to do waits for both.
+Source: `docs/sources.md` C; the count threshold is ours. Its one-second wait for a first trigger is
+not here: a caller that has other things to do waits for both.
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 Apart because the kinds are an interface: disruption finds blockers, lifecycle makes events of them,
 tools match on them.
 
-Source: `reference/karpenter-api.md` 6.1 and 6.2.
+Source: `docs/sources.md` 6.1 and 6.2.
 """
 
 from enum import StrEnum

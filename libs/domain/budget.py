@@ -5,7 +5,7 @@ answer.
 
 Law: a budget that cannot be evaluated allows nothing, whatever reason it is for.
 
-Source: `reference/karpenter-api.md` 1.4, `reference/karpenter-behaviour.md` H3.
+Source: `docs/sources.md` 1.4, H3.
 """
 
 import re

@@ -5,9 +5,8 @@ Debian's cron while Karpenter's schedules follow another dialect: `7` is no week
 from 5 on, and only a plain `*` or `?` in one of the two day fields makes the other decide alone
 (with `*/2` either suffices).
 
-Source: the standard parser of robfig/cron v3, which `reference/karpenter-api.md` 1.4 rests on. One
-difference on purpose: a day that no month has (30 February) is an error; there it reads as always
-active.
+Source: the standard parser of robfig/cron v3, which `docs/sources.md` 1.4 rests on. One difference
+on purpose: a day that no month has (30 February) is an error; there it reads as always active.
 """
 
 import re

@@ -3,7 +3,7 @@
 Apart because watcher, disruption and lifecycle's drain must read it alike. A snapshot carries the
 parsed form: the milliseconds of protection from the pod's start on.
 
-Source: `reference/karpenter-behaviour.md` B2 and B3.
+Source: `docs/sources.md` B2 and B3.
 """
 
 from collections.abc import Mapping

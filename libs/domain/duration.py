@@ -7,7 +7,7 @@ Laws:
     - `parse_go(format_go(span)) == span`.
     - What Go refuses is refused: no days, no spaces, nothing beyond 2⁶³-1 nanoseconds (292 years).
 
-Source: Go package time, ParseDuration and Duration.String; `reference/karpenter-api.md` 1.2.
+Source: Go package time, ParseDuration and Duration.String; `docs/sources.md` 1.2.
 """
 
 import re

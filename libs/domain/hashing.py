@@ -4,7 +4,7 @@ Apart because an existing cluster's annotations must stay valid: a hash that dif
 every node. The value is a walk over Go structs, so names of Go types and fields, and whether a
 field is there, count.
 
-Source: `reference/karpenter-api.md` 9; the test vectors there were made by the Go library.
+Source: `docs/sources.md` 9; the test vectors there were made by the Go library.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -3,8 +3,7 @@
 Apart because requirements, validation, the catalogue and every service share these constants.
 Syntax is ASCII only and matches whole strings, as Kubernetes checks it.
 
-Source: `reference/karpenter-api.md` 2.1 and 2.4-2.5; Kubernetes documentation, "Labels and
-Selectors".
+Source: `docs/sources.md` 2.1 and 2.4-2.5; Kubernetes documentation, "Labels and Selectors".
 """
 
 import re
@@ -132,8 +131,7 @@ def subdomain_problem(text: str) -> str | None:
 def hint(key: str, well_known: Iterable[str], existing: Iterable[str]) -> str | None:
     """Return the key that was probably meant: a well-known one first, else one that is in use.
 
-    Source: `reference/karpenter-behaviour.md` A2.6; the smallest match is taken, so that messages
-    are stable.
+    Source: `docs/sources.md` A2.6; the smallest match is taken, so that messages are stable.
     """
     name = key.rpartition("/")[2]
     if not name:

@@ -11,8 +11,8 @@ Laws:
     - `has_intersection` agrees with `intersection` and allocates nothing.
     - The entries of a requirement intersect to the requirement again.
 
-Source: `reference/karpenter-behaviour.md` A1. Differences on purpose, each because kube-scheduler
-would refuse the node that Karpenter then buys:
+Source: `docs/sources.md` A1. Differences on purpose, each because kube-scheduler would refuse the
+node that Karpenter then buys:
     - Absence is a part of the state, not guessed from the operator: `Exists` with `NotIn [a]` still
       wants the key, and `In [a]` with `In [b]` accepts nothing, rather than a node without the key.
     - Exclusions survive bounds in the entries (Karpenter writes the bounds and forgets the

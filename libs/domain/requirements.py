@@ -8,9 +8,8 @@ Laws:
     - `a.intersection(b).allows(labels)` exactly if both allow the labels.
     - `a.contains(b)` implies that whatever `b` allows, `a` allows.
 
-Source: `reference/karpenter-behaviour.md` A2. Karpenter forgives an empty intersection where both
-operators are `NotIn` or `DoesNotExist`; here that is no exception, since both accept the absence of
-the key.
+Source: `docs/sources.md` A2. Karpenter forgives an empty intersection where both operators are
+`NotIn` or `DoesNotExist`; here that is no exception, since both accept the absence of the key.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

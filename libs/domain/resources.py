@@ -11,7 +11,7 @@ Laws:
       asking.
     - Addition commutes and associates; `maximum` and `minimum` too.
 
-Source: `reference/karpenter-behaviour.md` A6.
+Source: `docs/sources.md` A6.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

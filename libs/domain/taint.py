@@ -3,7 +3,7 @@
 Apart because solver, lifecycle and drain ask the same question: does this pod bear that node?
 
 Source: Kubernetes documentation, "Taints and Tolerations"; KEP-5471 for the numeric operators;
-`reference/karpenter-api.md` 2.3 for Karpenter's own taints.
+`docs/sources.md` 2.3 for Karpenter's own taints.
 """
 
 import re

@@ -6,7 +6,7 @@ first.
 
 Law: any mapping out of JSON or YAML gets an answer; nothing here raises.
 
-Source: `reference/karpenter-api.md` 1.4, `reference/karpenter-behaviour.md` A4 and B5.
+Source: `docs/sources.md` 1.4, A4 and B5.
 """
 
 from collections import Counter

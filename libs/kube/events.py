@@ -7,7 +7,7 @@ Laws:
 - Recording never waits and never fails: events are written one after the other in the background, a
   full queue drops the oldest, and an event that the server refuses is logged and dropped.
 
-Source: karpenter-api reference, section 6; the component's name is ours.
+Source: `docs/sources.md` 6; the component's name is ours.
 """
 
 import asyncio

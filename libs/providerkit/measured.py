@@ -1,4 +1,4 @@
-"""Measure any provider: a decorator of the port with the reference's two series.
+"""Measure any provider: a decorator of the port with Karpenter's two series.
 
 Source: `karpenter_cloudprovider_*` in Karpenter's metrics reference.
 """

@@ -1,7 +1,7 @@
 """Buckets, the registry and what every process measures.
 
 The series of a service are declared in its own `metrics.py`. Label values come from closed sets;
-`start_at_zero` makes the known ones visible before they happen. The reference's series keep their
+`start_at_zero` makes the known ones visible before they happen. Karpenter's series keep their
 exact names and the bucket set D below.
 """
 
@@ -24,7 +24,7 @@ DURATION_BUCKETS = (
     1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0,
     25.0, 30.0, 40.0, 50.0, 60.0, 120.0, 150.0, 300.0, 450.0, 600.0,
 )
-"""The reference's duration buckets (set D), in seconds."""
+"""Karpenter's duration buckets (set D), in seconds."""
 # fmt: on
 
 CALL_BUCKETS = (0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -7,7 +7,7 @@ Laws:
 - What lifecycle refuses is dropped; the next pass decides anew.
 - Decisions are reported once per change, all of them, and again if the report was not taken.
 
-Source: `reference/karpenter-behaviour.md` H1, H4 and H15.
+Source: `docs/sources.md` H1, H4 and H15.
 """
 
 import asyncio

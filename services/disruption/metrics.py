@@ -1,7 +1,7 @@
-"""Series of disruption. Those that begin with karpenter are the reference's, name by name.
+"""Series of disruption. Those that begin with karpenter are Karpenter's, name by name.
 
-Source: `reference/karpenter-api.md` 5.2; `reference/karpenter-behaviour.md` H3 and H16. One
-difference: an evaluation's duration does not include the validation delay.
+Source: `docs/sources.md` 5.2, H3 and H16. One difference: an evaluation's duration does not include
+the validation delay.
 """
 
 from collections.abc import Iterable, Sequence

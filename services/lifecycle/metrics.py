@@ -1,6 +1,6 @@
-"""The series that lifecycle exports; the reference's keep their exact names and labels.
+"""The series that lifecycle exports; Karpenter's keep their exact names and labels.
 
-Source: `reference/karpenter-api.md` 5.1 and 5.2.
+Source: `docs/sources.md` 5.1 and 5.2.
 """
 
 import contextlib

@@ -45,7 +45,7 @@ def every_key(cache: Cache) -> Iterator[Key]:
 def pod_event_node(change: Change) -> str:
     """Return the node on which a pod was bound, ended or began to leave; empty for others.
 
-    Source: `reference/karpenter-behaviour.md` F7; pods of DaemonSets do not count.
+    Source: `docs/sources.md` F7; pods of DaemonSets do not count.
     """
     before, after = change.before, change.after
     pod = after if after is not None else before

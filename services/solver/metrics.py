@@ -1,4 +1,4 @@
-"""Series of the solver, the reference's, name by name; they are about the home cluster."""
+"""Series of the solver, Karpenter's, name by name; they are about the home cluster."""
 
 from prometheus_client import CollectorRegistry, Gauge, Histogram
 

@@ -1,4 +1,4 @@
-"""Series of the watcher. Those that begin with karpenter are the reference's, name by name."""
+"""Series of the watcher. Those that begin with karpenter are Karpenter's, name by name."""
 
 from collections.abc import Callable
 from enum import StrEnum

@@ -1,7 +1,6 @@
 """Dynamic resource allocation: what pods claim, what nodes offer.
 
-Source: Kubernetes documentation, "Dynamic Resource Allocation"; `reference/karpenter-behaviour.md`
-D11.
+Source: Kubernetes documentation, "Dynamic Resource Allocation"; `docs/sources.md` D11.
 """
 
 from collections.abc import Iterable, Mapping

@@ -2,7 +2,7 @@
 
 Apart because until a node is registered and initialized its claim knows better, field by field.
 
-Source: `reference/karpenter-behaviour.md` J3 and J4.
+Source: `docs/sources.md` J3 and J4.
 """
 
 from datetime import UTC, datetime

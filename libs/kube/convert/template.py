@@ -4,7 +4,7 @@ Apart because such pods have not passed admission: what the API server would add
 created is added here.
 
 Source: Kubernetes documentation, "DaemonSet" (tolerations that its controller adds), "Runtime
-Class", "Pod Priority and Preemption"; `reference/karpenter-behaviour.md` D3.
+Class", "Pod Priority and Preemption"; `docs/sources.md` D3.
 """
 
 from collections.abc import Iterable, Mapping

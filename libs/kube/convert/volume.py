@@ -7,7 +7,7 @@ Differs from Karpenter on purpose: a volume of one host keeps the pod on that ho
 forgets the host name, and kube-scheduler refuses the node that it then buys.
 
 Source: kube-scheduler's VolumeBinding, VolumeZone and NodeVolumeLimits; Kubernetes documentation,
-"Storage Classes"; `reference/karpenter-behaviour.md` B6, B7, D13.
+"Storage Classes"; `docs/sources.md` B6, B7, D13.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Budgets of pods, namespaces, gangs, and the virtual pods of buffers.
 
-Source: Kubernetes documentation, "Specifying a Disruption Budget"; `reference/karpenter-api.md` 1.7
-for buffers.
+Source: Kubernetes documentation, "Specifying a Disruption Budget"; `docs/sources.md` 1.7 for
+buffers.
 """
 
 from collections.abc import Mapping

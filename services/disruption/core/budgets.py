@@ -3,7 +3,7 @@
 The budgets themselves are `libs/domain/budget.py`; here the nodes that count are counted, as
 lifecycle counts them when it admits a command.
 
-Source: `reference/karpenter-behaviour.md` H3.
+Source: `docs/sources.md` H3.
 """
 
 from collections.abc import Iterable, Mapping

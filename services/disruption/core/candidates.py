@@ -3,8 +3,8 @@
 Every disqualification is looked for, not only the first, so that a report names all that has to
 change.
 
-Source: `reference/karpenter-behaviour.md` H2. Its items 10 and 11 (pods) are apart from the rest
-because methods that bring a deadline of their own pass over them.
+Source: `docs/sources.md` H2. Its items 10 and 11 (pods) are apart from the rest because methods
+that bring a deadline of their own pass over them.
 """
 
 from collections.abc import Iterable

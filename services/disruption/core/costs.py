@@ -3,7 +3,7 @@
 Costs are integers, in units of 2^-27 of the cost of one ordinary pod: every input is then exact,
 and sums do not depend on the order.
 
-Source: `reference/karpenter-behaviour.md` H2, costs.
+Source: `docs/sources.md` H2, costs.
 """
 
 from collections.abc import Iterable

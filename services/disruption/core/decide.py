@@ -7,7 +7,7 @@ Laws:
   changed since it found nothing; here every pass looks at every node, since budgets and
   protections change by the clock alone.
 
-Source: `reference/karpenter-behaviour.md` H1.
+Source: `docs/sources.md` H1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

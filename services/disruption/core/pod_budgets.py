@@ -2,8 +2,8 @@
 
 Apart because budgets are matched per shape, of which there are far fewer than pods.
 
-Source: `reference/karpenter-behaviour.md` H2.11: a pod under several budgets can never be evicted,
-since the eviction API refuses it; unhealthy pods pass a budget that says so.
+Source: `docs/sources.md` H2.11: a pod under several budgets can never be evicted, since the
+eviction API refuses it; unhealthy pods pass a budget that says so.
 """
 
 from collections.abc import Iterable

@@ -2,7 +2,7 @@
 
 Apart from `libs/domain/pod.py` because these rules are disruption's own.
 
-Source: `reference/karpenter-behaviour.md` B.
+Source: `docs/sources.md` B.
 """
 
 from collections.abc import Mapping

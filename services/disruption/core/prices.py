@@ -1,6 +1,6 @@
 """What nodes cost: the price of the offering that a node is an instance of.
 
-Source: `reference/karpenter-behaviour.md` H2, costs.
+Source: `docs/sources.md` H2, costs.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 Apart because it is the one place where a plan becomes an object that others read.
 
-Source: `reference/karpenter-api.md` 10.1.
+Source: `docs/sources.md` 10.1.
 """
 
 import hashlib

@@ -43,7 +43,7 @@ def deletion(claim: NodeClaim) -> Delete:
 
 
 def disrupted(claim: NodeClaim, reason: str, consolidation_policy: str = "") -> Count:
-    """Count a claim that is ended for a reason of the reference's list."""
+    """Count a claim that is ended for a reason of Karpenter's list."""
     labels = claim.metadata.labels
     return Count(
         series=Series.CLAIMS_DISRUPTED,

@@ -4,7 +4,7 @@ Everything is read off live objects: the annotation on the candidates names the 
 replacements, the condition DisruptionReason says that the candidate was taken and when. Giving up
 is removing the annotation; the claims' own steps then take off taint and condition.
 
-Source: `reference/karpenter-behaviour.md` H15.
+Source: `docs/sources.md` H15.
 """
 
 from collections.abc import Iterable, Mapping

@@ -4,7 +4,7 @@ Apart because pools, claims and classes share these rules, and three of them sur
 status keeps its transition time, `Ready` follows from its dependents at the current generation, and
 the list is stored oldest transition first, `Ready` last.
 
-Source: `reference/karpenter-api.md` 3.1.
+Source: `docs/sources.md` 3.1.
 """
 
 from collections.abc import Iterable

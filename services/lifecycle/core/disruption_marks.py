@@ -4,7 +4,7 @@ Apart because disruption decides by these marks and only lifecycle writes them. 
 command that no longer stands (taint, DisruptionReason) is taken off here too: rolling a command
 back is nothing but removing its annotation.
 
-Source: `reference/karpenter-behaviour.md` F7 and H1.
+Source: `docs/sources.md` F7 and H1.
 """
 
 from datetime import datetime, timedelta

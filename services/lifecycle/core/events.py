@@ -2,7 +2,7 @@
 
 Apart because reasons, types and windows are an interface of their own: tools match on them.
 
-Source: `reference/karpenter-api.md` 6.
+Source: `docs/sources.md` 6.
 """
 
 from collections.abc import Iterable

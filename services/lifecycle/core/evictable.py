@@ -1,6 +1,6 @@
 """Which pods a drain waits for, which it may evict, in which order, and when force is due.
 
-Source: `reference/karpenter-behaviour.md` B, G3 and G4.
+Source: `docs/sources.md` B, G3 and G4.
 """
 
 from collections.abc import Iterable

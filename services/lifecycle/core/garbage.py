@@ -4,7 +4,7 @@ Laws: nothing is judged on one list; two complete lists in a row must agree. A l
 half of what the one before had stops everything. One pass ends at most one claim in ten of a pool,
 at least one, and nothing younger than the launch timeout.
 
-Source: `reference/karpenter-behaviour.md` F8.2, with brakes of our own.
+Source: `docs/sources.md` F8.2, with brakes of our own.
 """
 
 from collections import defaultdict

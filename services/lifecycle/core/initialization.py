@@ -1,6 +1,6 @@
 """Initialization: a registered node is ready, free of start-up taints, and has what was asked for.
 
-Source: `reference/karpenter-behaviour.md` F4.
+Source: `docs/sources.md` F4.
 """
 
 from dataclasses import dataclass

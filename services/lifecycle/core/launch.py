@@ -4,7 +4,7 @@ A claim carries the id of its batch before the provider is called, and all claim
 in the call: whoever repeats it after a crash gets the same instances. An answer that a failure is
 final takes the id off, so that the next try is a new launch.
 
-Source: `reference/karpenter-behaviour.md` F2, `reference/karpenter-api.md` 7.2.
+Source: `docs/sources.md` F2, 7.2.
 """
 
 from collections.abc import Mapping

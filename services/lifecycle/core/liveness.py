@@ -1,6 +1,6 @@
 """Liveness and age: a claim that does not become a node in time goes, and so does one that expires.
 
-Source: `reference/karpenter-behaviour.md` F5 and F8.1.
+Source: `docs/sources.md` F5 and F8.1.
 """
 
 from datetime import timedelta

@@ -2,7 +2,7 @@
 
 Apart because there is no claim to write progress on, and no instance to end by it.
 
-Source: `reference/karpenter-behaviour.md` G2 and G6.
+Source: `docs/sources.md` G2 and G6.
 """
 
 from datetime import datetime, timedelta

@@ -1,6 +1,6 @@
 """What lifecycle says of a NodePool: valid, class ready, ready, usage, and the drift hash.
 
-Source: `reference/karpenter-api.md` 3.2 and 9.3, `reference/karpenter-behaviour.md` F8.5 to F8.7.
+Source: `docs/sources.md` 3.2 and 9.3, F8.5 to F8.7.
 """
 
 from collections.abc import Iterable

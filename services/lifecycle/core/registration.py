@@ -3,7 +3,7 @@
 The node is written first and the claim's condition after it, so that a claim which says Registered
 always has a node that is.
 
-Source: `reference/karpenter-behaviour.md` F3, `reference/karpenter-api.md` 10.2.
+Source: `docs/sources.md` F3, 10.2.
 """
 
 from typing import Any

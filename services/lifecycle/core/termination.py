@@ -2,7 +2,7 @@
 
 Each step writes what the next one reads, so an end that a crash cut short goes on where it was.
 
-Source: `reference/karpenter-behaviour.md` G.
+Source: `docs/sources.md` G.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """How long the end of a claim may take: its terminationGracePeriod, as a deadline once it began.
 
-Source: `reference/karpenter-behaviour.md` G1, G4, G7.
+Source: `docs/sources.md` G1, G4, G7.
 """
 
 from datetime import datetime, timedelta

@@ -9,6 +9,6 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 def is_virtual(uid: str) -> bool:
     """Tell whether a uid is that of a virtual pod: `<buffer uid>-<number>`.
 
-    Source: `reference/karpenter-behaviour.md` B1.4.
+    Source: `docs/sources.md` B1.4.
     """
     return _UUID.fullmatch(uid) is None and _VIRTUAL_UID.fullmatch(uid) is not None

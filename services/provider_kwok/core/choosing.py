@@ -1,7 +1,7 @@
 """Choose what a claim gets: the cheapest available offering of the types that it lists.
 
-Source: `reference/karpenter-api.md` 8.4. Among equal prices the claim's uid decides, so that zones
-are used evenly and a repeated launch chooses the same again.
+Source: `docs/sources.md` 8.4. Among equal prices the claim's uid decides, so that zones are used
+evenly and a repeated launch chooses the same again.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """The Node object that stands for an instance, and the instance that a Node object stands for.
 
-Source: `reference/karpenter-api.md` 8.4.
+Source: `docs/sources.md` 8.4.
 """
 
 import hashlib

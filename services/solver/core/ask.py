@@ -3,10 +3,9 @@
 Apart because everything downstream knows only hard constraints: preferences are held for hard and
 given up one by one, so that each rule has one implementation.
 
-Source: `reference/karpenter-behaviour.md` A2.4, D10, D13. Differences on purpose, where
-kube-scheduler is right: the terms of a required node affinity are alternatives of equal right
-(Karpenter takes the first and gives terms up one by one), and `PreferNoSchedule` is a preference
-on every node.
+Source: `docs/sources.md` A2.4, D10, D13. Differences on purpose, where kube-scheduler is right: the
+terms of a required node affinity are alternatives of equal right (Karpenter takes the first and
+gives terms up one by one), and `PreferNoSchedule` is a preference on every node.
 """
 
 from collections.abc import Iterator

@@ -3,8 +3,7 @@
 Claims of one class that fit on the same rows are the same but for their pods, so that what they may
 be is worked out once.
 
-Source: `reference/karpenter-behaviour.md` D3.5, D4.6, D12.5, E1.4-5; `reference/karpenter-api.md`
-10.1.
+Source: `docs/sources.md` D3.5, D4.6, D12.5, E1.4-5, 10.1.
 """
 
 from collections.abc import Iterable

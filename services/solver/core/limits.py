@@ -1,8 +1,8 @@
 """What pools may still buy: limits less what is there and what this plan buys.
 
-Source: `reference/karpenter-behaviour.md` D2.3, D6.2-3. A new claim is charged with the largest
-capacity that it may still become, since the provider chooses the type. Difference on purpose:
-`nodes` is counted down within the plan too, since lifecycle would refuse the surplus.
+Source: `docs/sources.md` D2.3, D6.2-3. A new claim is charged with the largest capacity that it may
+still become, since the provider chooses the type. Difference on purpose: `nodes` is counted down
+within the plan too, since lifecycle would refuse the surplus.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """minValues: how many distinct values of a key the types of a claim must offer.
 
-Source: `reference/karpenter-behaviour.md` A5: values are those of the instance types, whatever
-the claim's own requirement on the key.
+Source: `docs/sources.md` A5: values are those of the instance types, whatever the claim's own
+requirement on the key.
 """
 
 from collections.abc import Mapping

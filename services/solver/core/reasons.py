@@ -4,7 +4,7 @@ Apart because it is computed once per shape and only for pods that are left over
 decides. The rules are asked in the order in which packing applies them, on the state that packing
 ended with.
 
-Source: `reference/karpenter-behaviour.md` D7 (precedence of failures); DESIGN law 9.
+Source: `docs/sources.md` D7 (precedence of failures); `docs/architecture.md`, law 9.
 """
 
 from collections import Counter

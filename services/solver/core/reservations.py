@@ -1,8 +1,8 @@
 """Reserved capacity: how many instances of each reservation this plan may still count on.
 
-Source: `reference/karpenter-behaviour.md` D12, strict mode: a claim takes one instance of every
-reservation that it may become until it is narrowed; a pod that could use a reservation waits for
-the next solve rather than buy on-demand beside it while all instances are promised.
+Source: `docs/sources.md` D12, strict mode: a claim takes one instance of every reservation that it
+may become until it is narrowed; a pod that could use a reservation waits for the next solve rather
+than buy on-demand beside it while all instances are promised.
 """
 
 from collections import defaultdict

@@ -5,7 +5,7 @@ counts with the least that any type it may become offers, and takes a pod only i
 it may become could: what was planned for it fits again, and nothing is promised that the cloud
 may not keep.
 
-Source: `reference/karpenter-behaviour.md` D3.4, D5.2, D6.
+Source: `docs/sources.md` D3.4, D5.2, D6.
 """
 
 from collections import defaultdict

@@ -4,7 +4,7 @@ Apart because this is everything that is fixed of a pool during one solve: requi
 room of each row after daemons, offerings that can be bought at all. Pools that cannot be bought
 from end here, with what there is to say about them.
 
-Source: `reference/karpenter-behaviour.md` D1-D3.
+Source: `docs/sources.md` D1-D3.
 """
 
 from collections.abc import Iterable, Mapping
@@ -267,7 +267,7 @@ def exported(requirements: Requirements) -> Requirements:
 def concrete_labels(template: Template, requirements: Requirements) -> tuple[tuple[str, str], ...]:
     """Return the labels of a claim besides the template's: its pool, and keys only the pool knows.
 
-    Source: `reference/karpenter-behaviour.md` E1.5.
+    Source: `docs/sources.md` E1.5.
     """
     known = template.columns.well_known | SIMULATED_KEYS | label_keys.RESTRICTED_LABELS
     known |= {key for key, _ in template.pool.template.labels}

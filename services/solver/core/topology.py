@@ -5,9 +5,8 @@ claim on which a counted pod lands is pinned to one domain of the key at once, s
 counted is what will be; Karpenter leaves it open, counts nothing or too much, and then buys in
 vain.
 
-Source: kube-scheduler's PodTopologySpread and InterPodAffinity;
-`reference/karpenter-behaviour.md` D8 for domains that do not exist yet: they count as empty as
-long as this pod could get a node there.
+Source: kube-scheduler's PodTopologySpread and InterPodAffinity; `docs/sources.md` D8 for domains
+that do not exist yet: they count as empty as long as this pod could get a node there.
 """
 
 from collections import defaultdict

@@ -3,8 +3,7 @@
 Apart from `topology.py`, which counts: here the counts are read.
 
 Source: kube-scheduler's PodTopologySpread and InterPodAffinity; on hosts the minimum is zero while
-anything can be bought, since an empty node can always be had (`reference/karpenter-behaviour.md`
-D8.6).
+anything can be bought, since an empty node can always be had (`docs/sources.md` D8.6).
 """
 
 from dataclasses import dataclass

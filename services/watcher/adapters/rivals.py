@@ -1,4 +1,4 @@
-"""Is Karpenter alive? As long as it is, Joiner only reports (`DESIGN.md`, law 8)."""
+"""Is Karpenter alive? As long as it is, Joiner only reports (`docs/architecture.md`, law 8)."""
 
 import logging
 from datetime import timedelta

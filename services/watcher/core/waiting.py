@@ -1,7 +1,6 @@
 """Is there anything to decide? And which objects make a decision due?
 
-Source: karpenter-behaviour reference, B and C5: provisionable pods, nodes that are leaving,
-capacity buffers.
+Source: `docs/sources.md` B and C5: provisionable pods, nodes that are leaving, capacity buffers.
 """
 
 from libs.domain.snapshot import ClusterSnapshot

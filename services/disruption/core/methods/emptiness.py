@@ -4,7 +4,7 @@ A node is empty if no pod on it is reschedulable. Karpenter calls a node empty a
 costs sum up to nothing, as with a very low deletion cost; here such a pod keeps its node, because
 nobody looks whether the pods of an empty node have another place.
 
-Source: `reference/karpenter-behaviour.md` H4.
+Source: `docs/sources.md` H4.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """Which candidates come first, and how many of them the budgets allow: the same for all methods.
 
-Source: `reference/karpenter-behaviour.md` H2 (order) and H3.
+Source: `docs/sources.md` H2 (order) and H3.
 """
 
 from collections import Counter
