@@ -85,7 +85,8 @@ def test_an_empty_document_has_no_object(document: object) -> None:
         ),
         pytest.param(
             a_pod("a", containers=[{"name": 3}]),
-            'dump.yaml: Pod "default/a": spec.containers[0].name: expected `str`, got `int`; put it in quotes',
+            'dump.yaml: Pod "default/a": spec.containers[0].name: expected `str`, got `int`; '
+            "put it in quotes",
             id="type of a field",
         ),
         pytest.param(
