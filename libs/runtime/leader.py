@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from libs.domain.errors import (
     AlreadyExists,
+    Forbidden,
     InvalidRequest,
     NotFound,
     NotReady,
@@ -46,7 +47,9 @@ Work = Callable[[], Coroutine[Any, Any, None]]
 _LOST = (AlreadyExists, StaleRevision, NotFound)
 """Another was faster; the next look at the lease shows who."""
 
-_OUT_OF_REACH = (Unavailable, TimeoutError)
+_OUT_OF_REACH = (Unavailable, Forbidden, TimeoutError)
+"""The store says nothing of the lease; an API server that starts forbids all until it has read its
+roles."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

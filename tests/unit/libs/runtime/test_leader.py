@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from libs.domain.errors import NotReady, Unavailable
+from libs.domain.errors import Forbidden, JoinerError, NotReady, Unavailable
 from libs.runtime.clock import LoopClock
 from libs.runtime.leader import LeaderSettings, Leadership
 from libs.runtime.lease import NOBODY, Lease, LeaseStore, MemoryLeaseStore
@@ -87,9 +87,10 @@ class TroubledDoor:
 
 
 class DeafStore(MemoryLeaseStore):
-    """Answers nothing while `deaf`."""
+    """Answers with an error while `deaf`."""
 
     deaf = False
+    error: JoinerError = Unavailable("nobody answers")
 
     async def get(self) -> Lease | None:
         self._listen()
@@ -101,7 +102,7 @@ class DeafStore(MemoryLeaseStore):
 
     def _listen(self) -> None:
         if self.deaf:
-            raise Unavailable("nobody answers")
+            raise self.error
 
 
 class SlowAnswers(MemoryLeaseStore):
@@ -259,6 +260,24 @@ def test_there_are_never_two_leaders_whatever_the_store_does(seed: int) -> None:
     transitions = [number for _, number, _ in world.terms]
     assert len(transitions) >= 5
     assert transitions == sorted(set(transitions))
+
+
+@pytest.mark.parametrize("error", [Unavailable("starting"), Forbidden("no roles yet")], ids=str)
+def test_a_store_that_refuses_for_a_while_is_asked_again(error: JoinerError) -> None:
+    async def scenario() -> None:
+        store = DeafStore()
+        store.deaf, store.error = True, error
+        world = World(store)
+        task = world.start("a")
+        await wait(60)
+        assert world.leaders() == []
+        store.deaf = False
+        await wait(2.3)
+
+        assert world.leaders() == ["a"]
+        await stop(task)
+
+    run_virtual(scenario())
 
 
 def test_work_that_returns_is_an_error() -> None:
