@@ -145,14 +145,7 @@ class WorkQueue:
     def _failed(self, key: Key, error: Exception) -> timedelta:
         self._metrics.failures.labels(key.kind).inc()
         backoff = self._backoffs.setdefault(key, Backoff(_BACKOFF, self._clock, self._random))
-        wait = backoff.next_wait()
         logger.warning(
-            "look failed",
-            extra={
-                "kind": key.kind,
-                "object": key.name,
-                "error": str(error),
-                "retry_in_seconds": wait.total_seconds(),
-            },
+            "look failed", extra={"kind": key.kind, "object": key.name, "error": str(error)}
         )
-        return wait
+        return backoff.next_wait()
