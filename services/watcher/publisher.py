@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from libs.clients.outbox import SnapshotOutbox
 from libs.cluster.state import ClusterState
+from libs.collections.ring_buffer import RingBuffer
 from libs.domain.errors import NotReady
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId, inconsistencies
 from libs.runtime.clock import Clock
@@ -22,6 +23,8 @@ from services.watcher.metrics import Metrics
 logger = logging.getLogger(__name__)
 
 _PAUSE = timedelta(seconds=1)
+_LATEST = 8
+"""Snapshots that a solver may answer about: while one is on its way, a newer one may be made."""
 _NAMED = 5  # problems in one message
 
 
@@ -47,11 +50,16 @@ class Publisher:
         self._epoch: Epoch | None = None
         self._revision = 0
         self._published = 0
+        self._latest: RingBuffer[ClusterSnapshot] = RingBuffer(_LATEST)
 
     @property
     def newest(self) -> ClusterSnapshot | None:
         """The newest snapshot, None before the first."""
         return self._outbox.newest
+
+    def find(self, number: SnapshotId) -> ClusterSnapshot | None:
+        """Return a snapshot that was published lately, None if it is not kept any more."""
+        return next((one for one in self._latest if one.id == number), None)
 
     def begin_term(self, epoch: Epoch) -> None:
         """Number what follows as of this epoch."""
@@ -72,6 +80,7 @@ class Publisher:
         problems = inconsistencies(snapshot)
         if problems:
             raise NotReady(f"snapshot is inconsistent: {'; '.join(problems[:_NAMED])}")
+        self._latest.insert(snapshot)
         self._outbox.put(snapshot)
         self._measure(snapshot, self._clock.monotonic() - began)
         return snapshot

@@ -5,6 +5,7 @@ held waits here.
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from datetime import timedelta
@@ -55,19 +56,19 @@ class Sinks:
         """Return the addresses behind one of the names, as last resolved."""
         return self._behind.get(name, ())
 
-    def holders(self, name: str, number: SnapshotId) -> tuple[str, ...]:
-        """Return the addresses behind a name that hold exactly this revision as their newest."""
-        return tuple(one for one in self.behind(name) if self._held.get(one) == number)
+    def reached(self, name: str, number: SnapshotId) -> tuple[str, ...]:
+        """Return the addresses behind a name that hold a revision or a newer one of its epoch."""
+        return tuple(one for one in self.behind(name) if _has_reached(self._held.get(one), number))
 
-    async def wait_held(self, name: str, number: SnapshotId, within: timedelta) -> tuple[str, ...]:
-        """Return who behind a name holds a revision as soon as somebody does, nobody in the end."""
-        try:
+    async def wait_reached(self, name: str, number: SnapshotId, within: timedelta) -> None:
+        """Wait until somebody behind a name has reached a revision, but not longer than `within`.
+
+        A pusher skips revisions while its sink is slow, so that the very one may never get there.
+        """
+        with contextlib.suppress(TimeoutError):
             async with deadline(self._clock, within):
-                while not self.holders(name, number):
+                while not self.reached(name, number):
                     await self._acknowledged.newer_than(self._acknowledged.version)
-        except TimeoutError:
-            return ()
-        return self.holders(name, number)
 
     async def run(self) -> None:
         """Push to all, until cancelled.
@@ -114,6 +115,12 @@ class Sinks:
             await pusher.run()
         finally:
             self._metrics.sink_lag.remove(address)
+
+
+def _has_reached(held: SnapshotId | None, number: SnapshotId) -> bool:
+    if held is None or (held.cluster_id, held.epoch) != (number.cluster_id, number.epoch):
+        return False
+    return held.revision >= number.revision
 
 
 def _seconds(lag: timedelta | None) -> float:

@@ -14,7 +14,7 @@ from services.watcher.adapters.sinks import Sinks
 
 logger = logging.getLogger(__name__)
 
-_HELD_WITHIN = timedelta(seconds=10)
+_REACHED_WITHIN = timedelta(seconds=10)
 _SOLVE_WITHIN = timedelta(minutes=1)
 
 _ASK_ANOTHER = (Unavailable, RevisionGone, NotFound)
@@ -34,7 +34,7 @@ class HoldingSolvers:
         Raises:
             Unavailable: no replica answers now.
         """
-        await self._sinks.wait_held(self._name, snapshot.id, _HELD_WITHIN)
+        await self._sinks.wait_reached(self._name, snapshot.id, _REACHED_WITHIN)
         last: JoinerError = Unavailable(f"nobody is behind {self._name}")
         for address, reference in self._attempts(snapshot):
             question = SolveQuestion(snapshot=reference, options=options)
@@ -48,9 +48,10 @@ class HoldingSolvers:
 
     def _attempts(self, snapshot: ClusterSnapshot) -> Iterator[tuple[str, SnapshotReference]]:
         exactly = SnapshotReference(cluster_id=snapshot.id.cluster_id, id=snapshot.id)
-        holders = self._sinks.holders(self._name, snapshot.id)
-        everybody = self._sinks.behind(self._name)
-        for address in (*holders, *(one for one in everybody if one not in holders)):
+        reached = self._sinks.reached(self._name, snapshot.id)
+        behind = self._sinks.behind(self._name)
+        everybody = (*reached, *(one for one in behind if one not in reached))
+        for address in everybody:
             yield address, exactly
         latest = SnapshotReference(cluster_id=snapshot.id.cluster_id)
         for address in everybody:

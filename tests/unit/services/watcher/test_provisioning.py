@@ -1,6 +1,7 @@
 """The provisioning loop, end to end among stand-ins, in simulated time."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -110,6 +111,30 @@ def test_a_solver_that_lost_the_revision_is_asked_about_what_it_holds() -> None:
         stage.add_pod("p")
         await stage.passed(5)
         assert len(stage.claims()) == 1
+
+    on_stage(play)
+
+
+def test_a_solver_that_takes_snapshots_in_slowly_answers_about_a_newer_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def play(stage: Stage) -> None:
+        await stage.start_watcher()
+        await stage.passed(5)
+        accept = stage.solver.holder.accept
+
+        async def slowly(*update: Any) -> Any:
+            await stage.passed(2.5)
+            return await accept(*update)
+
+        monkeypatch.setattr(stage.solver.holder, "accept", slowly)
+        stage.add_pod("p")
+        for number in range(16):  # each makes a snapshot, more than can be pushed
+            stage.server.direct.create("namespaces", {"metadata": {"name": f"n{number}"}})
+            await stage.passed(0.5)
+        assert len(stage.claims()) == 1
+        assert decisions(stage, "applied") == 1
+        assert decisions(stage, "stale") == 0
 
     on_stage(play)
 
