@@ -1,33 +1,18 @@
 """What the API server answers when it refuses: one exception that carries a Kubernetes `Status`.
 
-Wordings, reasons and codes are those a client of Kubernetes matches on. Field errors are values; a
-validator returns a list of them and the caller turns it into one `Invalid`.
+Wordings, reasons and codes are those a client of Kubernetes matches on.
 
 Source: Kubernetes API conventions, "Response Status Kind"; wordings as recorded from kube-apiserver
 1.36.
 """
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from libs.domain.errors import JoinerError
 from services.simulator.core.api.resources import Resource
-
-
-@dataclass(frozen=True, slots=True)
-class FieldError:
-    """One thing wrong with one field; `reason` is the CauseType of the API."""
-
-    reason: str
-    message: str
-    field: str
-
-    def cause(self) -> dict[str, str]:
-        """Return the entry of `details.causes`."""
-        return {"reason": self.reason, "message": self.message, "field": self.field}
+from services.simulator.core.field_errors import FieldError
 
 
 class ApiError(JoinerError):
@@ -186,42 +171,3 @@ def warning(texts: Sequence[str]) -> Iterator[None]:
     except ApiError as error:
         error.warnings = (*texts, *error.warnings)
         raise
-
-
-def shown(value: Any) -> str:
-    """Return a value as field errors spell it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def wrong(field: str, value: Any, why: str) -> FieldError:
-    """Return `Invalid value`."""
-    return FieldError("FieldValueInvalid", f"Invalid value: {shown(value)}: {why}", field)
-
-
-def required(field: str, why: str = "") -> FieldError:
-    """Return `Required value`."""
-    return FieldError(
-        "FieldValueRequired", f"Required value: {why}" if why else "Required value", field
-    )
-
-
-def not_supported(field: str, value: Any, choices: Iterable[str]) -> FieldError:
-    """Return `Unsupported value` with the choices."""
-    listing = ", ".join(f'"{choice}"' for choice in choices)
-    message = f"Unsupported value: {shown(value)}: supported values: {listing}"
-    return FieldError("FieldValueNotSupported", message, field)
-
-
-def duplicate(field: str, value: Any) -> FieldError:
-    """Return `Duplicate value`."""
-    return FieldError("FieldValueDuplicate", f"Duplicate value: {shown(value)}", field)
-
-
-def not_allowed(field: str, why: str) -> FieldError:
-    """Return `Forbidden`."""
-    return FieldError("FieldValueForbidden", f"Forbidden: {why}", field)
-
-
-def missing(field: str, value: Any) -> FieldError:
-    """Return `Not found`."""
-    return FieldError("FieldValueNotFound", f"Not found: {shown(value)}", field)

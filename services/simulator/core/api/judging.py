@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from services.simulator.core import field_errors
 from services.simulator.core.api import errors, resize
 from services.simulator.core.api.definitions import Definitions
 from services.simulator.core.api.resources import Resource
@@ -20,7 +21,7 @@ class Change:
     old: Object | None = None
     """None where the object is new."""
     subresource: str = ""
-    metadata_errors: Sequence[errors.FieldError]
+    metadata_errors: Sequence[field_errors.FieldError]
 
 
 def judge(

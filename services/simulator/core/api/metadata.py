@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import FieldError, not_allowed, required, wrong
 from services.simulator.core.api.names import NameCheck
+from services.simulator.core.field_errors import FieldError, not_allowed, required, wrong
 
 Object = dict[str, Any]
 

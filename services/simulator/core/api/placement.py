@@ -1,5 +1,6 @@
 """Where an object is and which one it is: keys, namespaces, identity, views of one state."""
 
+from services.simulator.core import field_errors
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import freeze
 from services.simulator.core.api.resources import Resource
@@ -70,7 +71,9 @@ def check_premise(resource: Resource, meta: Object, old: Version) -> None:
     revision = meta.get("resourceVersion", "")
     if revision in ("", "0"):
         if not resource.unconditional_update:
-            missing = errors.wrong("metadata.resourceVersion", 0, "must be specified for an update")
+            missing = field_errors.wrong(
+                "metadata.resourceVersion", 0, "must be specified for an update"
+            )
             raise errors.invalid(resource.plural, resource.group, current["name"], [missing])
         return
     if not revision.isdecimal():

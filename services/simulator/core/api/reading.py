@@ -13,17 +13,11 @@ from typing import Any
 import msgspec
 
 from services.simulator.core.api import selectors
-from services.simulator.core.api.errors import (
-    ApiError,
-    FieldError,
-    bad_request,
-    expired,
-    internal,
-    invalid,
-)
+from services.simulator.core.api.errors import ApiError, bad_request, expired, internal, invalid
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Storage, Version
 from services.simulator.core.api.watching import Watch, WatchStart
+from services.simulator.core.field_errors import FieldError
 from services.simulator.core.types import codec
 from services.simulator.core.types.table import structs
 

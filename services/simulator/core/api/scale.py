@@ -5,6 +5,7 @@ Source: Kubernetes API reference, autoscaling/v1 Scale.
 
 from typing import Any
 
+from services.simulator.core import field_errors
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.patching import merge, operations
@@ -89,7 +90,7 @@ def _set(
     store: Store, resource: Resource, old: Version, replicas: int, options: WriteOptions
 ) -> Written:
     if replicas < 0 and not resource.custom:
-        wrong = errors.wrong("spec.replicas", replicas, "must be greater than or equal to 0")
+        wrong = field_errors.wrong("spec.replicas", replicas, "must be greater than or equal to 0")
         raise errors.invalid("Scale", "autoscaling", old.object["metadata"]["name"], [wrong])
     changed = thaw(old.object)
     assert resource.scale is not None

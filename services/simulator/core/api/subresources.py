@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from services.simulator.core import field_errors
 from services.simulator.core.api import errors, negotiation, pods, scale
 from services.simulator.core.api.messages import Request, Response, encode_version, to_json
 from services.simulator.core.api.negotiation import decode_body
@@ -45,7 +46,7 @@ def patch(store: Store, request: Request, route: Route, subresource: str) -> Wri
             options=options,
         )
     if request.query.get("force"):
-        refused = errors.not_allowed("force", "may not be specified for non-apply patch")
+        refused = field_errors.not_allowed("force", "may not be specified for non-apply patch")
         raise errors.invalid("PatchOptions", "meta.k8s.io", "", [refused])
     body = engine.read_body(type_, request.body, route.resource.kind)
     return engine.patch(

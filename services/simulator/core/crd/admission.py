@@ -13,13 +13,13 @@ from types import MappingProxyType
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.api.errors import FieldError
 from services.simulator.core.crd import listtypes, pruning, scaling
 from services.simulator.core.crd.gotext import bad_value
 from services.simulator.core.crd.rules import Outcome, evaluate_rules
 from services.simulator.core.crd.schema import MISSING, Schema, parse_schema
 from services.simulator.core.crd.validation import NO_FIELD, validate
 from services.simulator.core.crd.values import received, stored
+from services.simulator.core.field_errors import FieldError
 
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 

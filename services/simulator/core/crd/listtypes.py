@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
-from services.simulator.core.api.errors import FieldError
 from services.simulator.core.crd.gotext import bad_value
 from services.simulator.core.crd.schema import Schema
 from services.simulator.core.crd.values import child, identical, item_key
+from services.simulator.core.field_errors import FieldError
 
 
 def duplicates(value: Any, schema: Schema | None, path: str = "") -> Iterator[FieldError]:

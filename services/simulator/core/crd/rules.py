@@ -10,13 +10,13 @@ Source: Kubernetes documentation, "Validation rules" and "Validation ratcheting"
 from dataclasses import dataclass, replace
 from typing import Any
 
-from services.simulator.core.api.errors import FieldError
 from services.simulator.core.crd.cel.values import NONE, CelError, KeyedList, OptionalValue
 from services.simulator.core.crd.gotext import bad_value
 from services.simulator.core.crd.schema import MISSING, Rule, Schema
 from services.simulator.core.crd.typed import convert, convert_resource, escape
 from services.simulator.core.crd.validation import NO_FIELD
 from services.simulator.core.crd.values import child, corresponding, identical, old_member
+from services.simulator.core.field_errors import FieldError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

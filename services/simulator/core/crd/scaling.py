@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from services.simulator.core.api.errors import FieldError
 from services.simulator.core.crd.gotext import go_type, plain
+from services.simulator.core.field_errors import FieldError
 
 _MAX = 2**31 - 1
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.api.errors import FieldError, not_allowed, required, wrong
 from services.simulator.core.crd import pruning
 from services.simulator.core.crd.schema import Schema, parse_schema
 from services.simulator.core.crd.validation import validate
 from services.simulator.core.crd.values import identical, received
+from services.simulator.core.field_errors import FieldError, not_allowed, required, wrong
 
 Raw = Mapping[str, Any]
 

@@ -11,12 +11,12 @@ Source: Kubernetes documentation, "Validation ratcheting"; wordings as recorded 
 from collections.abc import Iterator
 from typing import Any
 
-from services.simulator.core.api.errors import FieldError
 from services.simulator.core.crd import numbers
 from services.simulator.core.crd.formats import FORMATS
 from services.simulator.core.crd.gotext import bad_value, quote
 from services.simulator.core.crd.schema import MISSING, Schema
 from services.simulator.core.crd.values import corresponding, identical, old_member
+from services.simulator.core.field_errors import FieldError
 
 NO_FIELD = "<nil>"
 """The field of an error that belongs to none."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from services.simulator.core.api import errors
-from services.simulator.core.api.errors import ApiError, FieldError
+from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.ownership import fieldsets
 from services.simulator.core.api.ownership.fieldsets import Fields, Path
 from services.simulator.core.api.ownership.managers import (
@@ -22,6 +22,7 @@ from services.simulator.core.api.placement import check_identity
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
+from services.simulator.core.field_errors import FieldError
 from services.simulator.core.types import codec
 
 

@@ -4,6 +4,7 @@ import json
 from enum import StrEnum
 from typing import Any
 
+from services.simulator.core import field_errors
 from services.simulator.core.api import errors
 from services.simulator.core.api.negotiation import Body, decode_json, decode_yaml
 from services.simulator.core.api.patching import merge, operations, strategic
@@ -112,7 +113,7 @@ def _undecodable(resource: Resource, patched: Any, error: errors.ApiError) -> er
         message = f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"'
     quoted = patched if resource.custom else codec.ordered(resource.type, patched)
     text = json.dumps(quoted, ensure_ascii=False, separators=(",", ":"))
-    return errors.invalid("", "", "", [errors.wrong("patch", text, message)])
+    return errors.invalid("", "", "", [field_errors.wrong("patch", text, message)])
 
 
 def read_body(type_: PatchType, body: bytes, kind: str) -> Body:

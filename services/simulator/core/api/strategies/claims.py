@@ -7,14 +7,14 @@ kube-apiserver 1.36.
 from collections.abc import Mapping
 from typing import Any
 
-from services.simulator.core.api.errors import (
+from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
+from services.simulator.core.field_errors import (
     FieldError,
     not_allowed,
     not_supported,
     required,
     wrong,
 )
-from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
 from services.simulator.core.types import quantity
 
 Object = dict[str, Any]

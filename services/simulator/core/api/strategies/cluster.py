@@ -4,16 +4,16 @@ import base64
 import zlib
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import (
+from services.simulator.core.api.metadata import IMMUTABLE
+from services.simulator.core.api.strategies import claims, nodevalidation, podspec
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.field_errors import (
     FieldError,
     not_allowed,
     not_supported,
     required,
     wrong,
 )
-from services.simulator.core.api.metadata import IMMUTABLE
-from services.simulator.core.api.strategies import claims, nodevalidation, podspec
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 _SET = "field is immutable when `immutable` is set"
 HIGHEST_PRIORITY = 1_000_000_000

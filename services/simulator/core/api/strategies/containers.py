@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import (
+from services.simulator.core.field_errors import (
     FieldError,
     duplicate,
     missing,

@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import (
+from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
+from services.simulator.core.api.strategies.scheduling import EFFECTS
+from services.simulator.core.field_errors import (
     FieldError,
     not_allowed,
     not_supported,
@@ -16,8 +18,6 @@ from services.simulator.core.api.errors import (
     shown,
     wrong,
 )
-from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
-from services.simulator.core.api.strategies.scheduling import EFFECTS
 from services.simulator.core.types import quantity
 
 Object = dict[str, Any]

@@ -7,14 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import (
-    FieldError,
-    duplicate,
-    not_allowed,
-    not_supported,
-    required,
-    wrong,
-)
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.strategies.containers import (
     validate_containers,
@@ -22,6 +14,14 @@ from services.simulator.core.api.strategies.containers import (
     validate_own_name,
 )
 from services.simulator.core.api.strategies.scheduling import validate_scheduling
+from services.simulator.core.field_errors import (
+    FieldError,
+    duplicate,
+    not_allowed,
+    not_supported,
+    required,
+    wrong,
+)
 from services.simulator.core.types import table
 
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")

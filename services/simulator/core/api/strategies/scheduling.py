@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import (
+from services.simulator.core.api.metadata import validate_labels
+from services.simulator.core.field_errors import (
     FieldError,
     duplicate,
     not_allowed,
@@ -16,7 +17,6 @@ from services.simulator.core.api.errors import (
     required,
     wrong,
 )
-from services.simulator.core.api.metadata import validate_labels
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED, _PREFERRED = (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.simulator.core.api import names
-from services.simulator.core.api.errors import FieldError
 from services.simulator.core.api.names import NameCheck
+from services.simulator.core.field_errors import FieldError
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]

@@ -7,18 +7,18 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from services.simulator.core.api.errors import (
+from services.simulator.core.api.metadata import IMMUTABLE
+from services.simulator.core.api.selectors import selects_labels
+from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
+from services.simulator.core.api.strategies.podvalidation import validate_pod_spec
+from services.simulator.core.api.strategies.scheduling import validate_selector
+from services.simulator.core.field_errors import (
     FieldError,
     not_allowed,
     not_supported,
     required,
     wrong,
 )
-from services.simulator.core.api.metadata import IMMUTABLE
-from services.simulator.core.api.selectors import selects_labels
-from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
-from services.simulator.core.api.strategies.podvalidation import validate_pod_spec
-from services.simulator.core.api.strategies.scheduling import validate_selector
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]

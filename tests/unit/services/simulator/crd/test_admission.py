@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.api.errors import FieldError
 from services.simulator.core.api.frozen import freeze
 from services.simulator.core.crd.admission import Admission, CompiledVersion, compile_crd
+from services.simulator.core.field_errors import FieldError
 
 
 def a_version(spec: dict[str, Any], status: dict[str, Any] | None = None) -> CompiledVersion:
