@@ -97,6 +97,8 @@ class Cluster:
         self.lines: dict[str, MemoryKubeApi] = {}
         """The newest line to Kubernetes of each process."""
         self.settings = dict(SETTINGS)
+        self.lag = timedelta()
+        """How late the watches of processes that are started from now on tell of changes."""
         self._processes = processes
         self._replicas: dict[str, int] = {}
         self._watches = {kind: self.api.watch(kind) for kind in (CLAIMS, "nodes", "pods")}
@@ -116,6 +118,7 @@ class Cluster:
         """Start one process; whatever ran under this name must be gone."""
         service = service_of(process)
         line = MemoryKubeApi(self.server, agent=f"joiner-{service}")
+        line.lag = self.lag
         self.lines[process] = line
         build = partial(self._build, process, line)
         await self.world.start(

@@ -36,6 +36,8 @@ class MemoryKubeApi:
         self._agent = agent
         self._streams: set[Stream] = set()
         self._cut = False
+        self.lag = timedelta()
+        """How late watches tell of changes; requests are answered at once all the same."""
 
     async def request(
         self,
@@ -105,7 +107,10 @@ class MemoryKubeApi:
         ends = None if stream.timeout_seconds is None else loop.time() + stream.timeout_seconds
         while True:
             news.clear()
-            for line in filter(None, stream.poll().split(b"\n")):
+            news_bytes = stream.poll()
+            if news_bytes and self.lag:
+                await _wait(self.lag)
+            for line in filter(None, news_bytes.split(b"\n")):
                 yield line
             if stream.closed or (ends is not None and loop.time() >= ends):
                 return
@@ -157,6 +162,12 @@ async def _pass_turn() -> None:
     turn = asyncio.Event()
     asyncio.get_running_loop().call_soon(turn.set)
     await turn.wait()
+
+
+async def _wait(span: timedelta) -> None:
+    over = asyncio.Event()
+    asyncio.get_running_loop().call_later(span.total_seconds(), over.set)
+    await over.wait()
 
 
 def _retry_after(answer: Response) -> timedelta | None:
