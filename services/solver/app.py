@@ -13,6 +13,7 @@ from services.solver.columns import ColumnsCache
 from services.solver.config import Settings
 from services.solver.metrics import Metrics
 from services.solver.servicer import SolverServicer
+from services.solver.warming import keep_warm
 
 _SERVICE = "/joiner.solver.v1.SolverService"
 PUBLIC_METHODS = frozenset(
@@ -30,14 +31,16 @@ def build(settings: Settings, runtime: Runtime) -> App:
         idle=settings.foreign_idle,
     )
     holder = SnapshotHolder(clock=runtime.clock, home=home, limits=limits)
-    solver = SolverServicer(
-        holder, ColumnsCache(size=settings.catalogues), Metrics(runtime.metrics), runtime
-    )
+    columns = ColumnsCache(size=settings.catalogues)
+    solver = SolverServicer(holder, columns, Metrics(runtime.metrics), runtime)
     return App(
         servicers=(
             partial(add_SnapshotSinkServiceServicer_to_server, SnapshotSinkServicer(holder)),
             partial(add_SolverServiceServicer_to_server, solver),
         ),
-        tasks={"snapshots": partial(show_held, holder, runtime.health)},
+        tasks={
+            "snapshots": partial(show_held, holder, runtime.health),
+            "warming": partial(keep_warm, holder, columns, runtime),
+        },
         public_methods=PUBLIC_METHODS,
     )

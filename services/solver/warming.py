@@ -1,0 +1,49 @@
+"""Builds the columns of the home cluster's catalogues before anybody asks about them.
+
+The first decision about a new catalogue takes three times as long as the next; a catalogue mostly
+arrives while no pod waits.
+"""
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import NoReturn
+
+from libs.domain.capacity import Catalogue
+from libs.domain.pod import PodTable
+from libs.domain.snapshot import ClusterSnapshot, SnapshotId
+from libs.domain.solution import SolveOptions
+from libs.runtime.app import Runtime
+from libs.snapshots.holder import SnapshotHolder
+from services.solver.columns import ColumnsCache
+from services.solver.core.solve import solve
+
+logger = logging.getLogger(__name__)
+
+
+async def keep_warm(holder: SnapshotHolder, columns: ColumnsCache, runtime: Runtime) -> NoReturn:
+    """Take each new catalogue of the home cluster in; a root task."""
+    home = runtime.settings.cluster_id
+    seen: SnapshotId | None = None
+    known: tuple[Catalogue, ...] = ()
+    while True:
+        snapshot = await holder.newer_than(home, seen)
+        seen = snapshot.id
+        found = tuple(snapshot.catalogues.values())
+        if not _all_among(found, known):
+            known = found
+            await _warm(snapshot, columns, runtime)
+
+
+async def _warm(snapshot: ClusterSnapshot, columns: ColumnsCache, runtime: Runtime) -> None:
+    """Decide where nothing waits: that looks at everything that depends on the catalogues."""
+    idle = replace(snapshot, pods=PodTable())
+    work = runtime.compute(solve, idle, SolveOptions(), columns_of=columns.of)
+    (outcome,) = await asyncio.gather(work, return_exceptions=True)
+    if isinstance(outcome, BaseException):  # whoever asks about this snapshot is told the same
+        logger.warning("columns could not be built ahead", extra={"error": str(outcome)})
+
+
+def _all_among(found: tuple[Catalogue, ...], known: tuple[Catalogue, ...]) -> bool:
+    """Tell whether all are known, by identity as in `ColumnsCache`."""
+    return all(any(one is old for old in known) for one in found)

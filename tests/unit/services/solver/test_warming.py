@@ -1,0 +1,70 @@
+"""What is built before the first question."""
+
+import asyncio
+from dataclasses import replace
+
+from libs.domain.capacity import Catalogue
+from libs.domain.snapshot import ClusterSnapshot, PushResult, full
+from libs.runtime.virtual import run_virtual
+from libs.snapshots.holder import SnapshotHolder
+from services.solver.columns import ColumnsCache
+from services.solver.core.catalogue import CatalogueColumns
+from services.solver.warming import keep_warm
+from tests.support.builders import a_snapshot, pods
+from tests.support.world import a_runtime
+
+
+class WatchedCache(ColumnsCache):
+    """Tells what was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(8)
+        self.asked: list[Catalogue] = []
+
+    def of(self, catalogue: Catalogue) -> CatalogueColumns:
+        self.asked.append(catalogue)
+        return super().of(catalogue)
+
+
+def a_cluster(cluster_id: str = "home", revision: int = 1) -> ClusterSnapshot:
+    snapshot = a_snapshot(pods=pods(3))
+    return replace(snapshot, id=replace(snapshot.id, cluster_id=cluster_id, revision=revision))
+
+
+def warmed(*snapshots: ClusterSnapshot) -> list[Catalogue]:
+    """Push the snapshots one after the other; return the catalogues that were looked at."""
+
+    async def scenario() -> list[Catalogue]:
+        runtime, cache = a_runtime(), WatchedCache()
+        holder = SnapshotHolder(clock=runtime.clock)
+        task = asyncio.create_task(keep_warm(holder, cache, runtime))
+        for snapshot in snapshots:
+            assert await holder.accept("watcher", full(snapshot), 1) is PushResult.HELD
+            for _ in range(20):
+                await asyncio.sleep(0)  # noqa: TID251  # lets the task run, takes no time
+        assert not task.done()
+        task.cancel()
+        return cache.asked
+
+    return run_virtual(scenario())
+
+
+def test_a_catalogue_is_built_when_it_arrives() -> None:
+    snapshot = a_cluster()
+
+    assert warmed(snapshot) == list(snapshot.catalogues.values())
+
+
+def test_a_catalogue_that_stays_is_built_once() -> None:
+    first = a_cluster()
+    second = replace(first, id=replace(first.id, revision=2))
+
+    assert len(warmed(first, second)) == 1
+
+
+def test_a_catalogue_that_changes_is_built_again() -> None:
+    assert len(warmed(a_cluster(), a_cluster(revision=2))) == 2
+
+
+def test_catalogues_of_other_clusters_are_not_built_ahead() -> None:
+    assert warmed(a_cluster("elsewhere")) == []
