@@ -4,6 +4,8 @@ An offering's zone and capacity type are requirements like any other in the doma
 have fields of their own and are left out of the list.
 """
 
+from functools import lru_cache
+
 from joiner.model.v1 import capacity_pb2 as pb
 
 from libs.domain import labels
@@ -28,9 +30,7 @@ def decode_offering(message: pb.Offering) -> Offering:
     """Return the offering."""
     require(message, "zone", "capacity_type")
     further = at("requirements", message.requirements, decode_requirements)
-    own = Requirements.from_labels(
-        {labels.ZONE: message.zone, labels.CAPACITY_TYPE: message.capacity_type}
-    )
+    own = _place(message.zone, message.capacity_type)
     return Offering(
         zone=message.zone,
         capacity_type=message.capacity_type,
@@ -51,7 +51,7 @@ def encode_offering(offering: Offering) -> pb.Offering:
         capacity_type=offering.capacity_type,
         price_nanos_per_hour=offering.price_nanos_per_hour,
         available=offering.available,
-        requirements=encode_requirements(offering.requirements.without(_OWN_FIELDS)),
+        requirements=encode_requirements(_further(offering.requirements)),
         reservation_id=offering.reservation_id,
         reservation_capacity=offering.reservation_capacity,
         capacity_override=encode_resources(offering.capacity_override),
@@ -138,6 +138,20 @@ def encode_observed_allocatable(observed: ObservedAllocatable) -> pb.ObservedAll
         instance_type=observed.instance_type,
         allocatable=encode_resources(observed.allocatable),
     )
+
+
+# A catalogue has ten thousand offerings in some dozen places: those are made once and shared.
+_PLACES = 256
+
+
+@lru_cache(_PLACES)
+def _place(zone: str, capacity_type: str) -> Requirements:
+    return Requirements.from_labels({labels.ZONE: zone, labels.CAPACITY_TYPE: capacity_type})
+
+
+@lru_cache(_PLACES)
+def _further(requirements: Requirements) -> Requirements:
+    return requirements.without(_OWN_FIELDS)
 
 
 def _offering_order(offering: Offering) -> tuple[str, str, str]:
