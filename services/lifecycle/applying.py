@@ -84,6 +84,14 @@ class ClaimMaker:
         metadata = created["metadata"]
         return CreatedClaim(index=planned.index, name=metadata["name"], uid=metadata["uid"])
 
+    async def settle(self) -> None:
+        """Find out what became of claims whose creation was not answered; before any judgement.
+
+        Raises:
+            Unavailable: it cannot be found out now.
+        """
+        await self._writer.settle_claims()
+
     async def _existing(self, order: ClaimOrder, name: str) -> CreatedClaim | RefusedClaim:
         metadata = (await self._writer.stored_claim(name))["metadata"]
         index = order.planned.index
@@ -124,6 +132,7 @@ class PlanApplier:
             known = self._answers.get(request.plan_id)
             if known is not None:
                 return known
+            await self._maker.settle()
             self._judge(request)
             result = await self._create(request)
             self._remember(request.plan_id, result)

@@ -69,6 +69,7 @@ class CommandExecutor:
             known = self._known(command.id)
             if known is not None:
                 return known
+            await self._maker.settle()
             self._judge(request)
             names = tuple(
                 claim_name(command.id, planned.index, planned.nodepool)

@@ -1,11 +1,18 @@
 """`Writer`: carries out the writes of a step and lets the cache see each answer at once."""
 
+import contextlib
 import json
 import logging
 from datetime import timedelta
 from typing import Any
 
-from libs.domain.errors import NotFound, StaleRevision, Unavailable
+from libs.domain.errors import (
+    AlreadyExists,
+    JoinerError,
+    NotFound,
+    StaleRevision,
+    Unavailable,
+)
 from libs.kube import documents
 from libs.kube.api import MERGE_PATCH, NODE_CLAIMS, KubeApi
 from libs.kube.documents import Target
@@ -35,6 +42,8 @@ class Writer:
         self._recorder = recorder
         self._metrics = metrics
         self._evictions = Retries(_EVICTION_BACKOFF, clock)
+        self._unsettled: set[str] = set()
+        """Names of claims of which it is not known whether they were created."""
 
     async def carry_out(self, step: Step) -> bool:
         """Carry out a step and publish what it tells; return whether the cache knows the outcome.
@@ -54,17 +63,44 @@ class Writer:
         return known
 
     async def create_claim(self, manifest: dict[str, Any]) -> documents.Document:
-        """Create a NodeClaim; raises AlreadyExists."""
-        created = await documents.create(self._api, NODE_CLAIMS, manifest)
+        """Create a NodeClaim; raises AlreadyExists.
+
+        Where no answer comes, because it got lost or nobody waits for it any longer, the claim
+        counts as unsettled.
+        """
+        name = manifest["metadata"]["name"]
+        self._unsettled.add(name)
+        try:
+            created = await documents.create(self._api, NODE_CLAIMS, manifest)
+        except JoinerError as error:
+            if not isinstance(error, Unavailable | AlreadyExists):
+                self._unsettled.discard(name)
+            raise
+        self._unsettled.discard(name)
         self._cache.note(NODE_CLAIMS, created)
         logger.info("created nodeclaim", extra={"nodeclaim": created["metadata"]["name"]})
         return created
 
     async def stored_claim(self, name: str) -> documents.Document:
         """Read a claim as it is stored now; raises NotFound."""
-        found = await documents.get(self._api, Target(NODE_CLAIMS, name))
+        try:
+            found = await documents.get(self._api, Target(NODE_CLAIMS, name))
+        except NotFound:
+            self._unsettled.discard(name)
+            raise
+        self._unsettled.discard(name)
         self._cache.note(NODE_CLAIMS, found)
         return found
+
+    async def settle_claims(self) -> None:
+        """Find out whether unsettled claims were created; the cache knows those that were.
+
+        Raises:
+            Unavailable: it cannot be found out now.
+        """
+        for name in sorted(self._unsettled):
+            with contextlib.suppress(NotFound):
+                await self.stored_claim(name)
 
     async def evict(self, eviction: Evict) -> None:
         """Evict one pod.
