@@ -148,7 +148,8 @@ class Launcher:
             work.close()
             raise NotReady("launching has not begun")
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._group.create_task(_settle(done, work), name=name)
+        task = self._group.create_task(_settle(done, work), name=name)
+        task.add_done_callback(lambda _: work.close())  # cancelled before its first step
         return done
 
 
