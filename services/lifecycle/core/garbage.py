@@ -1,8 +1,9 @@
 """Garbage: instances without a claim, and claims whose instance is gone; found without haste.
 
 Laws: nothing is judged on one list; two complete lists in a row must agree. A list that lost over
-half of what the one before had stops everything. One pass ends at most one claim in ten of a pool,
-at least one, and nothing younger than the launch timeout.
+half of what the one before had stops everything; what claims do not hold to any more may go. One
+pass ends at most one claim in ten of a pool, at least one, and nothing younger than the launch
+timeout.
 
 Source: `docs/sources.md` F8.2, with brakes of our own.
 """
@@ -53,11 +54,17 @@ def collect(view: GarbageView) -> Garbage:
     """Return what is to be ended now."""
     if view.before is None:
         return Garbage()
-    if 2 * len(view.listed) < len(view.before):
+    expected = _held(view.claims) & {one.provider_id for one in view.before}
+    there = expected & {one.provider_id for one in view.listed}
+    if 2 * len(there) < len(expected):
         return Garbage(
-            problem=f"the provider listed {len(view.listed)} instances, {len(view.before)} before"
+            problem=f"the provider listed {len(there)} instances of claims, {len(expected)} before"
         )
     return Garbage(instances=_leaked(view), claims=_orphaned(view))
+
+
+def _held(claims: Iterable[NodeClaim]) -> set[str]:
+    return {claim.status.provider_id for claim in claims if not claim.metadata.deletion_timestamp}
 
 
 def _leaked(view: GarbageView) -> tuple[Instance, ...]:

@@ -87,10 +87,21 @@ def test_one_claim_in_ten_goes_in_a_pass() -> None:
 
 
 def test_a_list_that_lost_over_half_stops_everything() -> None:
-    before = tuple(_instance(number) for number in range(5))
-    view = replace(_view(before[:2], (_with_id("c1", 9),)), before=before)
+    before = tuple(_instance(number, f"c{number}") for number in range(5))
+    claims = tuple(_with_id(f"c{number}", number) for number in range(5))
+    view = replace(_view(before[:2], (*claims, _with_id("c9", 9))), before=before)
 
     found = collect(view)
 
-    assert found.problem == "the provider listed 2 instances, 5 before"
+    assert found.problem == "the provider listed 2 instances of claims, 5 before"
     assert (found.instances, found.claims) == ((), ())
+
+
+def test_a_list_without_what_was_given_up_is_judged() -> None:
+    before = tuple(_instance(number, f"c{number}") for number in range(5))
+    view = replace(_view(before[:1], (_with_id("c0", 0), _with_id("c9", 9))), before=before)
+
+    found = collect(view)
+
+    assert found.problem == ""
+    assert [claim.metadata.name for claim in found.claims] == ["c9"]
