@@ -4,6 +4,7 @@ Source: Kubernetes documentation, "Specifying a Disruption Budget"; `docs/source
 buffers.
 """
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 
@@ -19,6 +20,7 @@ from libs.kube.objects.metadata import Quantities
 MOST_VIRTUAL_PODS = 10_000
 """More of one buffer would drown the pods that are there."""
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
+_SHARE = re.compile(r"([0-9]{1,10})(?P<percent>%?)")
 
 
 def pod_disruption_budget(budget: objects.PodDisruptionBudget) -> PodDisruptionBudget:
@@ -27,9 +29,13 @@ def pod_disruption_budget(budget: objects.PodDisruptionBudget) -> PodDisruptionB
     One whose controller lags behind its spec allows nothing: the API server refuses evictions then.
 
     Raises:
-        InvalidRequest: a selector that Kubernetes refuses.
+        InvalidRequest: a selector or a share that Kubernetes refuses.
     """
     metadata, spec, status = budget.metadata, budget.spec, budget.status
+    if spec.min_available is not None and spec.max_unavailable is not None:
+        raise InvalidRequest("minAvailable and maxUnavailable exclude each other", field="spec")
+    stay = _share(spec.min_available, "spec.minAvailable")
+    go = _share(spec.max_unavailable, "spec.maxUnavailable")
     is_current = status.observed_generation >= metadata.generation
     return PodDisruptionBudget(
         namespace=metadata.namespace,
@@ -38,8 +44,22 @@ def pod_disruption_budget(budget: objects.PodDisruptionBudget) -> PodDisruptionB
         selector=label_selector(spec.selector, "spec.selector"),
         disruptions_allowed=max(status.disruptions_allowed, 0) if is_current else 0,
         evicts_unhealthy_always=spec.unhealthy_pod_eviction_policy == "AlwaysAllow",
-        never_satisfiable=spec.max_unavailable in (0, "0", "0%") or spec.min_available == "100%",
+        never_satisfiable=go in ((0, ""), (0, "%")) or stay == (100, "%"),
     )
+
+
+def _share(given: int | str | None, path: str) -> tuple[int, str] | None:
+    """Return a number of pods, or of percents with the unit `%`; None where nothing is said."""
+    if given is None:
+        return None
+    match = _SHARE.fullmatch(str(given))
+    percent = isinstance(given, str)
+    if match is None or (percent and not match["percent"]) or (percent and int(match[1]) > 100):
+        raise InvalidRequest(
+            f"{given!r} is neither a number of pods, zero or more, nor a percentage up to 100%",
+            field=path,
+        )
+    return int(match[1]), match["percent"]
 
 
 def namespace_labels(name: str, labels: Mapping[str, str]) -> dict[str, str]:

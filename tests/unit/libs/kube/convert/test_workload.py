@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from libs.domain.errors import InvalidRequest
 from libs.domain.resources import Resources
 from libs.kube.convert.pod import raw_shape
 from libs.kube.convert.template import Admission, daemon_shape, pod_of
@@ -43,6 +44,27 @@ def test_a_budget_that_can_never_allow_an_eviction(spec: dict[str, Any], never: 
     found = pod_disruption_budget(from_document(document, PodDisruptionBudget))
 
     assert found.never_satisfiable is never
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        pytest.param({"minAvailable": "foo"}, "spec.minAvailable", id="a word"),
+        pytest.param({"minAvailable": "5"}, "spec.minAvailable", id="a number as text"),
+        pytest.param({"minAvailable": "101%"}, "spec.minAvailable", id="more than all"),
+        pytest.param({"maxUnavailable": -1}, "spec.maxUnavailable", id="negative"),
+        pytest.param({"minAvailable": 1, "maxUnavailable": 1}, "spec", id="both"),
+    ],
+)
+def test_a_budget_that_kubernetes_refuses_is_named_by_its_field(
+    spec: dict[str, Any], field: str
+) -> None:
+    document = {"metadata": metadata("b", "default"), "spec": spec}
+
+    with pytest.raises(InvalidRequest) as refused:
+        pod_disruption_budget(from_document(document, PodDisruptionBudget))
+
+    assert refused.value.field == field
 
 
 @pytest.mark.parametrize(
