@@ -14,7 +14,7 @@ from libs.domain.capacity import Catalogue, InstanceType, Offering
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
 from libs.domain.requirements import Requirements
-from libs.domain.resources import Resources, total
+from libs.domain.resources import NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.check import Violation
 
@@ -28,6 +28,8 @@ class Purchase:
     catalogue: Catalogue
     kind: InstanceType
     offering: Offering
+    observed: Mapping[str, Resources]
+    """Allocatable that live nodes of the class turned out to have, by type."""
 
 
 def purchase(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Purchase | Violation:
@@ -44,7 +46,18 @@ def purchase(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Purchase | V
     found = find_offering(catalogue, claim.cheapest) if catalogue else None
     if catalogue is None or found is None or not found[1].available:
         return _wrong(claim, "Offering", f"{_shown(claim.cheapest)} is not sold")
-    return Purchase(claim=claim, pool=pool, catalogue=catalogue, kind=found[0], offering=found[1])
+    return Purchase(
+        claim=claim,
+        pool=pool,
+        catalogue=catalogue,
+        kind=found[0],
+        offering=found[1],
+        observed={
+            one.instance_type: one.allocatable
+            for one in snapshot.observed_allocatable.values()
+            if one.node_class == catalogue.node_class
+        },
+    )
 
 
 def claim_violations(bought: Purchase, pods: Iterable[Resources]) -> Iterator[Violation]:
@@ -113,7 +126,7 @@ def _launch_list_violations(bought: Purchase) -> Iterator[Violation]:
         yield _wrong(claim, "LaunchList", "the cheapest type is not in the launch list")
     cheaper: set[str] = set()
     for name in claim.instance_types:
-        offerings = _fitting(claim, kinds, name)
+        offerings = _fitting(bought, kinds, name)
         if not offerings:
             yield _wrong(claim, "LaunchList", f'"{name}" is not sold, or is too small')
         elif (
@@ -125,13 +138,12 @@ def _launch_list_violations(bought: Purchase) -> Iterator[Violation]:
         yield _wrong(claim, "Cheapest", f"{min(cheaper)} fits and costs less")
 
 
-def _fitting(
-    claim: PlannedNodeClaim, kinds: Mapping[str, InstanceType], name: str
-) -> list[Offering]:
+def _fitting(bought: Purchase, kinds: Mapping[str, InstanceType], name: str) -> list[Offering]:
     """Return the offerings of a listed type that the claim may be launched as."""
     kind = kinds.get(name)
     if kind is None:
         return []
+    claim, observed = bought.claim, bought.observed.get(name, NOTHING)
     asked = claim.requirements.without([keys.NODEPOOL])
     return [
         one
@@ -139,7 +151,7 @@ def _fitting(
         if one.available
         and asked.has_intersection(kind.requirements)
         and asked.has_intersection(one.requirements)
-        and claim.requests.fits(allocatable(kind, one))
+        and claim.requests.fits(allocatable(kind, one, observed))
     ]
 
 

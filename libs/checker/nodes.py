@@ -72,7 +72,7 @@ def planned_node(
         keys.NODEPOOL: pool.name,
         keys.HOSTNAME: name,
     }
-    room = allocatable(kind, offering).overlaid(observed)
+    room = allocatable(kind, offering, observed)
     return _node(name, labels, pool.template.taints, room)
 
 

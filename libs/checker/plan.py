@@ -19,7 +19,7 @@ from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
 from libs.domain.reason import TargetKind
-from libs.domain.resources import NODES, Resources, total
+from libs.domain.resources import NODES, NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution
 from libs.oracle.check import Placement, Violation, check
@@ -59,8 +59,7 @@ def check_plan(
     rows = {row.uid: row for row in snapshot.pods.rows()}
     bought, violations = _purchases(snapshot, plan, rows)
     nodes = [
-        planned_node(one.claim, one.pool, one.kind, one.offering, _observed(snapshot, one))
-        for one in bought
+        planned_node(one.claim, one.pool, one.kind, one.offering, _observed(one)) for one in bought
     ]
     nodes += [
         flying_node(claim, snapshot.catalogues.get(claim.node_class.key))
@@ -91,11 +90,8 @@ def _purchases(
     return bought, wrong
 
 
-def _observed(snapshot: ClusterSnapshot, bought: Purchase) -> Resources:
-    """Return what live nodes of the type turned out to have."""
-    node_class = bought.pool.template.node_class
-    known = snapshot.observed_allocatable.get(f"{node_class.key}/{bought.kind.name}")
-    return known.allocatable if known is not None else Resources()
+def _observed(bought: Purchase) -> Resources:
+    return bought.observed.get(bought.kind.name, NOTHING)
 
 
 def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[NodeClaim]:

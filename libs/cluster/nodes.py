@@ -69,8 +69,8 @@ def is_leaving(claim: NodeClaim, claims: Mapping[str, NodeClaim]) -> bool:
 
 def observed_allocatable(
     found: Iterable[Node], claims: Mapping[str, NodeClaim]
-) -> list[ObservedAllocatable]:
-    """Return the smallest allocatable that live, initialized nodes of a class and type report."""
+) -> dict[str, ObservedAllocatable]:
+    """Return, by key, the smallest that live, initialized nodes of a class and type report."""
     smallest: dict[str, ObservedAllocatable] = {}
     for node in found:
         claim = claims.get(node.nodeclaim)
@@ -90,7 +90,7 @@ def observed_allocatable(
                 allocatable=before.allocatable.minimum(seen.allocatable),
             )
         smallest[seen.key] = seen
-    return list(smallest.values())
+    return smallest
 
 
 def _join(found: Iterable[objects.Node], claims: Mapping[str, NodeClaim]) -> dict[str, NodeClaim]:

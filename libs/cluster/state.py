@@ -18,7 +18,7 @@ from libs.cluster.pools import PoolInputs, pools
 from libs.cluster.problems import ObjectKey, Problems
 from libs.cluster.resolving import Resolver
 from libs.cluster.shapes import RawShape, Shapes
-from libs.domain.capacity import Catalogue, NodeClassRef
+from libs.domain.capacity import Catalogue, NodeClassRef, ObservedAllocatable
 from libs.domain.errors import InvalidRequest
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
@@ -75,6 +75,7 @@ class ClusterState:
         self._catalogues: dict[str, Catalogue] = {}
         self._restricted_domains: dict[str, frozenset[str]] = {}
         self._nominations: dict[tuple[TargetKind, str], datetime] = {}
+        self._observed: dict[str, ObservedAllocatable] = {}
         self._broken: dict[ObjectKey, InvalidRequest] = {}
         self._since: dict[ObjectKey, datetime] = {}
         self._nodes: Memo[Node] = Memo()
@@ -217,7 +218,7 @@ class ClusterState:
             gangs=gangs,
             overlays=keyed("overlays", workloads.overlays(self._objects, problems)),
             observed_allocatable=keyed(
-                "observed_allocatable", observed_allocatable(found.values(), claims)
+                "observed_allocatable", self._observe(found.values(), claims)
             ),
             device_pools=keyed("device_pools", device_pools),
             device_classes=keyed("device_classes", device_classes),
@@ -232,6 +233,21 @@ class ClusterState:
             nominations=self._nominations,
         )
         return nodes(inputs, self._nodes, problems)
+
+    def _observe(
+        self, found: Iterable[Node], claims: Mapping[str, NodeClaim]
+    ) -> Iterable[ObservedAllocatable]:
+        """Return what nodes of each class and type have; what the last one had is remembered.
+
+        Else a node that turned out too small for its pod would be forgotten as soon as it is gone,
+        and bought again.
+        """
+        self._observed |= observed_allocatable(found, claims)
+        classes = {one.key for one in self.node_classes()}
+        self._observed = {
+            key: one for key, one in self._observed.items() if one.node_class.key in classes
+        }
+        return self._observed.values()
 
     def _build_pools(self, problems: Problems) -> list[NodePool]:
         inputs = PoolInputs(

@@ -8,7 +8,7 @@ out of memory.
 """
 
 from libs.domain.capacity import InstanceType, Offering
-from libs.domain.resources import HUGEPAGES, MEMORY, Resources
+from libs.domain.resources import HUGEPAGES, MEMORY, NOTHING, Resources
 
 
 def full_capacity(kind: InstanceType, offering: Offering) -> Resources:
@@ -16,8 +16,30 @@ def full_capacity(kind: InstanceType, offering: Offering) -> Resources:
     return kind.capacity.overlaid(offering.capacity_override)
 
 
-def allocatable(kind: InstanceType, offering: Offering) -> Resources:
-    """Return what is left for pods, never below zero."""
+def allocatable(kind: InstanceType, offering: Offering, observed: Resources = NOTHING) -> Resources:
+    """Return what is left for pods, never below zero.
+
+    Args:
+        kind: the type.
+        offering: how it is bought.
+        observed: what live nodes of the type turned out to have; nothing as long as there are none.
+    """
+    overridden = bool(len(offering.capacity_override) or len(offering.overhead_override))
+    return corrected(_estimate(kind, offering), observed, overridden=overridden)
+
+
+def corrected(estimate: Resources, observed: Resources, *, overridden: bool) -> Resources:
+    """Return an estimate of allocatable, put right by what live nodes have.
+
+    What was seen counts, be it more or less. Under an override, which the nodes that were seen may
+    not have had, it only lowers.
+    """
+    if not overridden:
+        return estimate.overlaid(observed)
+    return estimate.overlaid(estimate.minimum(observed))
+
+
+def _estimate(kind: InstanceType, offering: Offering) -> Resources:
     full = full_capacity(kind, offering)
     overhead = kind.overhead.overlaid(offering.overhead_override)
     left = {name: max(amount - overhead.get(name), 0) for name, amount in full.items()}

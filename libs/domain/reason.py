@@ -32,6 +32,9 @@ class Rule(StrEnum):
     NODE_UNAVAILABLE = "node unavailable"
     INVALID_POD = "invalid pod"
     CATALOGUE = "catalogue"
+    POOL_STATIC = "pool static"
+    ESTIMATE = "estimate"
+    POOL_VALUES = "pool values"
 
 
 class TargetKind(StrEnum):

@@ -10,7 +10,7 @@ Source: `docs/sources.md` 1.4, A4 and B5.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ class KeyRules:
 
 
 CORE_RULES = KeyRules()
+_CAPACITY_TYPES = ", ".join(sorted(label_keys.CAPACITY_TYPES))
 
 
 def template_problems(
@@ -164,10 +165,20 @@ def _list_problems(key: str, values: list[str], least: Any, path: str) -> Iterat
         return
     known = label_keys.CAPACITY_TYPES.intersection(values)
     if not known or len(known) < needed:
-        choices = ", ".join(sorted(label_keys.CAPACITY_TYPES))
-        yield Problem(
-            field=f"{path}.values", message=f"needs {max(needed, 1)} or more of {choices}"
-        )
+        said = [unknown_capacity_types(values)]
+        if known:
+            said.append(f"minValues {needed} cannot be reached with {len(known)}")
+        yield Problem(field=f"{path}.values", message="; ".join(filter(None, said)))
+
+
+def unknown_capacity_types(values: Iterable[str]) -> str:
+    """Return in words which values of `karpenter.sh/capacity-type` nobody sells; empty if none."""
+    unknown = sorted(set(values) - label_keys.CAPACITY_TYPES)
+    if not unknown:
+        return ""
+    shown = ", ".join(map(repr, unknown))
+    verb = "is" if len(unknown) == 1 else "are"
+    return f"{shown} {verb} none of the values {_CAPACITY_TYPES} of {label_keys.CAPACITY_TYPE}"
 
 
 def _is_one_count(values: list[str]) -> bool:

@@ -9,6 +9,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core.encode import Encoded
 from services.solver.core.launch import LaunchLists, planned
+from services.solver.core.messages import pool_messages
 from services.solver.core.packing import Packer, Problem
 from services.solver.core.reasons import unplaceable
 from services.solver.core.workload import Group
@@ -56,7 +57,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str
             nodeclaims=nodeclaims,
             nominations=nominations,
             unplaced=tuple(sorted(unplaced, key=lambda one: one.pod_uids)),
-            pool_messages=tuple(one.as_message() for one in encoded.refused),
+            pool_messages=pool_messages(encoded, made, packer, pods.claims.keys()),
             buffers=_buffers(encoded.snapshot, pods),
         ),
         on_existing=sum(len(one.pod_uids) for one in nominations),

@@ -27,6 +27,9 @@ from services.solver.core.template import Refused, Template, in_order
 from services.solver.core.vectors import Ints
 from services.solver.core.verdict import Verdict, verdict
 
+_WITHOUT_POOL = {Rule.POOL_NOT_READY: "not ready", Rule.POOL_STATIC: "static"}
+"""Rules by which a pool is out for all pods."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
@@ -78,10 +81,19 @@ def _topology_rule(ask: Ask) -> tuple[Rule, str]:
 
 def _summary(case: _Case, rejections: tuple[Rejection, ...]) -> str:
     if not rejections:
-        return "no room on any node, and there is no nodepool to buy one from"
+        return "no node takes it, and there is no nodepool to buy one from"
+    rules = {one.rule for one in rejections}
+    if len(rejections) > 1 and rules <= _WITHOUT_POOL.keys():
+        return f"no node takes it, and none of {len(rejections)} nodepools buys one: " + "; ".join(
+            f"{_WITHOUT_POOL[rule]}: {_named(rejections, rule)}" for rule in sorted(rules)
+        )
     if len(rejections) > 1:
         return f"none of {len(rejections)} nodepools can take it"
     return f'nodepool "{rejections[0].target}": {rejections[0].message}'
+
+
+def _named(rejections: tuple[Rejection, ...], rule: Rule) -> str:
+    return ", ".join(sorted(one.target for one in rejections if one.rule is rule))
 
 
 def _refused(one: Refused) -> Rejection:
@@ -183,14 +195,14 @@ def _too_small(problem: Problem, template: Template, known: ClaimClass, case: _C
     asked = case.vector + template.overhead[nearest]
     offered = template.room[nearest] + template.overhead[nearest]
     short = [
-        (name, int(amount), int(there))
-        for name, amount, there in zip(
+        (name, int(wanted), int(there))
+        for name, wanted, there in zip(
             problem.dimensions.names, asked.tolist(), offered.tolist(), strict=True
         )
-        if amount > there
+        if wanted > there
     ]
-    message = ", ".join(f"{_amount(one[0], one[1], up=True)} {one[0]} asked" for one in short)
-    offers = ", ".join(f"{_amount(one[0], one[2])} {one[0]}" for one in short)
+    message = ", ".join(f"{amount(one[0], one[1], up=True)} {one[0]} asked" for one in short)
+    offers = ", ".join(f"{amount(one[0], one[2])} {one[0]}" for one in short)
     found = _reject(
         template.pool.name,
         Rule.RESOURCES,
@@ -199,11 +211,11 @@ def _too_small(problem: Problem, template: Template, known: ClaimClass, case: _C
     return replace(
         found,
         nearest_instance_type=kind,
-        asked=Resources({name: amount for name, amount, _ in short}),
+        asked=Resources({name: wanted for name, wanted, _ in short}),
         offered=Resources({name: max(there, 0) for name, _, there in short}),
         suggestion="; ".join(
-            f"lower the request of {name} by {_amount(name, amount - there, up=True)}"
-            for name, amount, there in short
+            f"lower the request of {name} by {amount(name, wanted - there, up=True)}"
+            for name, wanted, there in short
         ),
     )
 
@@ -254,10 +266,11 @@ def _listed(resources: Resources) -> str:
     return ", ".join(f"{text} {name}" for name, text in resources.to_quantities().items())
 
 
-def _amount(name: str, amount: int, *, up: bool = False) -> str:
+def amount(name: str, number: int, *, up: bool = False) -> str:
+    """Return an amount of a resource as people write it; bytes are rounded, down or up."""
     if name == CPU:
-        return quantity.format_millicores(amount)
-    return quantity.readable_bytes(amount, up=up) if name in BYTES else str(amount)
+        return quantity.format_millicores(number)
+    return quantity.readable_bytes(number, up=up) if name in BYTES else str(number)
 
 
 # Bins.

@@ -14,17 +14,19 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from libs.domain import labels as label_keys
+from libs.domain.allocatable import corrected
 from libs.domain.capacity import NodeClassRef
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
 from libs.domain.pod import HostPort
 from libs.domain.reason import Rule
 from libs.domain.requirements import Requirements
+from libs.domain.resources import Resources
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
 from services.solver.core.catalogue import CatalogueColumns, matrix
-from services.solver.core.vectors import MOST, Bools, Dimensions, Ints, covering
+from services.solver.core.vectors import Bools, Dimensions, Ints, covering
 
 FRESH = timedelta(minutes=15)
 """From a catalogue that was heard longer ago nothing is bought."""
@@ -52,6 +54,8 @@ class Template:
     requirements: Requirements
     """Of the template, its labels and what every node of the pool is labelled with."""
     dimensions: Dimensions
+    observed: Bools
+    """(n_rows,): live nodes have shown what is allocatable; of the others it is estimated."""
     overhead: Ints
     """(n_rows, n_resources): what daemons take."""
     room: Ints
@@ -71,6 +75,8 @@ class Refused:
     pool: NodePool
     rule: Rule
     message: str
+    static: bool = False
+    """Whether it is a pool of a fixed number of nodes, which is no fault to tell of."""
 
     def as_message(self) -> PoolMessage:
         """Return what to say about the pool."""
@@ -102,6 +108,7 @@ def templates(
     refused: list[Refused] = []
     for pool in in_order(snapshot.nodepools.values()):
         if pool.replicas is not None:
+            refused.append(_static(pool))
             continue
         problem = _problem(pool, snapshot, now)
         if problem is None:
@@ -113,6 +120,11 @@ def templates(
             problem = Rule.POOL_REQUIREMENTS, _nothing_left(made)
         refused.append(Refused(pool=pool, rule=problem[0], message=problem[1]))
     return tuple(found), tuple(refused)
+
+
+def _static(pool: NodePool) -> Refused:
+    message = f"it is static: it has {pool.replicas} nodes whatever waits, and gets none for pods"
+    return Refused(pool=pool, rule=Rule.POOL_STATIC, message=message, static=True)
 
 
 def template_requirements(pool: NodePool) -> Requirements:
@@ -136,7 +148,7 @@ def class_label(node_class: NodeClassRef) -> str:
 def _problem(pool: NodePool, snapshot: ClusterSnapshot, now: datetime) -> tuple[Rule, str] | None:
     if not pool.ready:
         why = "; ".join(pool.problems) or "it is not ready"
-        return Rule.POOL_NOT_READY, f'nodepool "{pool.name}" cannot be used: {why}'
+        return Rule.POOL_NOT_READY, f"cannot be used: {why}"
     node_class = pool.template.node_class
     catalogue = snapshot.catalogues.get(node_class.key)
     if catalogue is None or not catalogue.instance_types:
@@ -166,7 +178,8 @@ def _template(
         overhead[rows] += dimensions.requests(ask.shape.requests)
         if ask.shape.host_ports and rows.any():
             ports.append(DaemonPorts(ports=ask.shape.host_ports, rows=rows))
-    room = _allocatable(columns, pool.template.node_class, snapshot, dimensions) - overhead
+    observed = _observed(columns, pool.template.node_class, snapshot)
+    room = _allocatable(columns, observed, dimensions) - overhead
     limited = tuple(name for name in pool.limits if name != "nodes")
     return Template(
         index=index,
@@ -174,6 +187,7 @@ def _template(
         columns=columns,
         requirements=requirements,
         dimensions=dimensions,
+        observed=np.array([row in observed for row in range(len(columns.rows))], np.bool_),
         overhead=overhead,
         room=room,
         capacities=matrix(columns.capacities, limited),
@@ -219,30 +233,30 @@ def _daemon_rows(
     return rows
 
 
-def _allocatable(
-    columns: CatalogueColumns,
-    node_class: NodeClassRef,
-    snapshot: ClusterSnapshot,
-    dimensions: Dimensions,
-) -> Ints:
-    """Return (n_rows, n_resources), never more than live nodes of the type reported."""
-    amounts = columns.matrix(dimensions.names)
+def _observed(
+    columns: CatalogueColumns, node_class: NodeClassRef, snapshot: ClusterSnapshot
+) -> dict[int, Resources]:
+    """Return the allocatable that live nodes reported, by the rows of their types."""
+    found: dict[int, Resources] = {}
     kinds = {kind.name: index for index, kind in enumerate(columns.types)}
     for observed in snapshot.observed_allocatable.values():
         index = kinds.get(observed.instance_type)
-        if observed.node_class != node_class or index is None:
-            continue
-        most = np.array(
-            [
-                min(observed.allocatable.get(name), MOST - 1)
-                if name in observed.allocatable
-                else MOST
-                for name in dimensions.names
-            ],
-            np.int64,
-        )
-        rows = columns.row_type == index
-        amounts[rows] = np.minimum(amounts[rows], most)
+        if observed.node_class == node_class and index is not None:
+            rows = np.flatnonzero(columns.row_type == index).tolist()
+            found |= dict.fromkeys(rows, observed.allocatable)
+    return found
+
+
+def _allocatable(
+    columns: CatalogueColumns, observed: Mapping[int, Resources], dimensions: Dimensions
+) -> Ints:
+    """Return (n_rows, n_resources), put right by what was observed."""
+    amounts = columns.matrix(dimensions.names)
+    for row, there in observed.items():
+        first = columns.offerings[int(np.flatnonzero(columns.row == row)[0])]
+        overridden = bool(len(first.capacity_override) or len(first.overhead_override))
+        right = corrected(columns.rows[row], there, overridden=overridden)
+        amounts[row] = dimensions.room(right)
     return amounts
 
 

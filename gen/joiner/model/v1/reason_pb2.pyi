@@ -72,6 +72,12 @@ class _RuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rule.ValueType],
     """The pod itself is invalid: an unknown operator, a restricted label."""
     RULE_CATALOGUE: _Rule.ValueType  # 22
     """The catalogue is missing or too old to buy from."""
+    RULE_POOL_STATIC: _Rule.ValueType  # 23
+    """The pool has a fixed number of nodes."""
+    RULE_ESTIMATE: _Rule.ValueType  # 24
+    """Nothing is refused: allocatable is estimated, and a node more is planned because of that."""
+    RULE_POOL_VALUES: _Rule.ValueType  # 25
+    """Nothing is refused: values of the pool's requirements that nobody knows are passed over."""
 
 class Rule(_Rule, metaclass=_RuleEnumTypeWrapper):
     """The rule that said no."""
@@ -122,6 +128,12 @@ RULE_INVALID_POD: Rule.ValueType  # 21
 """The pod itself is invalid: an unknown operator, a restricted label."""
 RULE_CATALOGUE: Rule.ValueType  # 22
 """The catalogue is missing or too old to buy from."""
+RULE_POOL_STATIC: Rule.ValueType  # 23
+"""The pool has a fixed number of nodes."""
+RULE_ESTIMATE: Rule.ValueType  # 24
+"""Nothing is refused: allocatable is estimated, and a node more is planned because of that."""
+RULE_POOL_VALUES: Rule.ValueType  # 25
+"""Nothing is refused: values of the pool's requirements that nobody knows are passed over."""
 Global___Rule: _TypeAlias = Rule  # noqa: Y015
 
 @_typing.final

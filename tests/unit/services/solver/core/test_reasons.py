@@ -125,9 +125,26 @@ def test_there_is_one_rejection_per_pool_in_the_order_in_which_they_are_tried() 
 def test_without_pools_the_message_says_so() -> None:
     (unplaced,) = plan_of(pods=pods(1), nodepools=[]).unplaced
 
-    assert (
-        unplaced.reason.message == "no room on any node, and there is no nodepool to buy one from"
+    assert unplaced.reason.message == "no node takes it, and there is no nodepool to buy one from"
+
+
+def test_pools_that_are_out_for_everyone_are_told_apart() -> None:
+    pools = [
+        a_pool("broken", ready=False, problems=("it is being deleted",)),
+        a_pool("fixed", replicas=2),
+    ]
+
+    plan = plan_of(pods=pods(1), nodepools=pools)
+
+    (unplaced,) = plan.unplaced
+    assert unplaced.reason.message == (
+        "no node takes it, and none of 2 nodepools buys one: not ready: broken; static: fixed"
     )
+    assert {one.rule for one in unplaced.reason.rejections} == {
+        Rule.POOL_NOT_READY,
+        Rule.POOL_STATIC,
+    }
+    assert [one.nodepool for one in plan.pool_messages] == ["broken"]
 
 
 def test_existing_nodes_are_counted_by_the_rule_that_refused() -> None:

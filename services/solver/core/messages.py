@@ -1,0 +1,115 @@
+"""What a plan has to say about pools: why nothing is bought from one, what is doubtful of another.
+
+Apart from reasons, which are about pods: these are said even where every pod has a place.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from libs.domain.nodepool import NodePool
+from libs.domain.plan import PoolMessage
+from libs.domain.reason import Rule
+from libs.domain.validation import unknown_capacity_types
+from services.solver.core.encode import Encoded
+from services.solver.core.packing import Packer, Problem
+from services.solver.core.reasons import amount
+from services.solver.core.template import Template
+from services.solver.core.vectors import Ints, covering
+
+_ERROR = 20
+"""An estimate of allocatable may be wrong by one part in so many."""
+
+
+def pool_messages(
+    encoded: Encoded, made: Problem, packer: Packer, kept: Set[int]
+) -> tuple[PoolMessage, ...]:
+    """Return what is to be said about pools, in the order in which pools are tried.
+
+    Args:
+        encoded: the input.
+        made: the packing problem.
+        packer: after its run.
+        kept: the claims of the packer that the plan creates.
+    """
+    free = kept - _set_apart(made, packer)
+    return (
+        *(one.as_message() for one in encoded.refused if not one.static),
+        *(
+            message
+            for template in encoded.templates
+            for message in (_values(template.pool), _estimated(template, packer, free))
+            if message is not None
+        ),
+    )
+
+
+def _values(pool: NodePool) -> PoolMessage | None:
+    """Say which values of a requirement nobody knows, where others are left to buy by."""
+    one = pool.template.requirements.get(label_keys.CAPACITY_TYPE)
+    if one is None or one.complement:
+        return None
+    unknown = unknown_capacity_types(one.values)
+    if not unknown:
+        return None
+    return PoolMessage(nodepool=pool.name, rule=Rule.POOL_VALUES, message=f"{unknown}; passed over")
+
+
+def _estimated(template: Template, packer: Packer, free: Set[int]) -> PoolMessage | None:
+    """Say so where a node less might do, if the estimate of its allocatable is a little low.
+
+    Looked at is the emptiest claim: with any other one, on a type that no live node has shown yet.
+    """
+    bins = packer.bins
+    mine = [claim for claim in sorted(free) if bins.claims[claim].template is template]
+    if len(mine) < 2:
+        return None
+    least = min(mine, key=lambda claim: (int(bins.pods[claim]), claim))
+    others: Mapping[object, int] = {
+        (bins.claims[claim].id, bins.used[claim].tobytes()): claim
+        for claim in mine
+        if claim != least
+    }
+    for other in others.values():
+        both = bins.used[least] + bins.used[other]
+        offerings = bins.claims[least].offerings & bins.claims[other].offerings
+        rows = np.zeros(len(template.room), np.bool_)
+        rows[template.columns.row[offerings]] = True
+        rows &= ~template.observed & ~covering(template.room, both)
+        rows &= covering(template.room + (template.room + template.overhead) // _ERROR, both)
+        if rows.any():
+            return _estimate(template, int(np.flatnonzero(rows)[0]), both)
+    return None
+
+
+def _set_apart(made: Problem, packer: Packer) -> frozenset[int]:
+    """Return the claims with a pod that others may keep from joining, whatever the room."""
+    standing = len(packer.bins.standing)
+    return frozenset(
+        one.bin - standing
+        for one in packer.bins.placements
+        if made.asks[one.group][0].topological or made.groups[one.group].shape.host_ports
+    )
+
+
+def _estimate(template: Template, row: int, asked: Ints) -> PoolMessage:
+    kind = template.columns.types[int(template.columns.row_type[row])].name
+    room = template.room[row]
+    short = ", ".join(
+        f"{amount(name, wanted, up=True)} of {amount(name, there)} {name}"
+        for name, wanted, there in _short(template, asked, room)
+    )
+    return PoolMessage(
+        nodepool=template.pool.name,
+        rule=Rule.ESTIMATE,
+        message=f"one node more is planned because of an estimate: for one {kind} less, {short} "
+        "would be asked; the first node of that type will show what it really offers",
+    )
+
+
+def _short(template: Template, asked: Ints, room: Ints) -> Iterator[tuple[str, int, int]]:
+    names = template.dimensions.names
+    for name, wanted, there in zip(names, asked.tolist(), room.tolist(), strict=True):
+        if wanted > there:
+            yield name, wanted, there
