@@ -60,6 +60,8 @@ class Tally:
     """Domains of claims that it looks at."""
     opened_seen: int = 0
     """How many opened claims are already in `opened_domains`."""
+    admits: dict[int, bool] = field(default_factory=dict)
+    """Whether it looks at claims, by their class, as far as known."""
 
     @property
     def on_hosts(self) -> bool:

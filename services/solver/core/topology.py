@@ -50,8 +50,9 @@ class Topology:
         self._bins = len(ground.standing)
         self._opened: list[Opened] = []
         self._noted: set[int] = set()
-        self._settled: list[Opened] = []
         self._real_hosts: set[int] = set()
+        self._claims: dict[int, Opened] = {}
+        """What is known of each claim of this plan, by bin."""
 
     def register(
         self,
@@ -85,6 +86,8 @@ class Topology:
             counts: (n,) pods per bin.
             opened: those bins that are claims, in order.
         """
+        claims = bins[bins >= len(self.ground.standing)].tolist()
+        self._claims.update(zip(claims, opened, strict=True))
         for one in opened:
             if one.known.id not in self._noted:
                 self._noted.add(one.known.id)
@@ -103,9 +106,11 @@ class Topology:
     def settle(self, opened: list[Opened]) -> None:
         """Look again at all claims of the plan: what one may become narrows as it fills."""
         self._opened = list(opened)
-        self._settled = opened
+        first = len(self.ground.standing)
+        self._claims = {first + number: one for number, one in enumerate(opened)}
         for tally in self._tallies.values():
             tally.opened_domains = tally.opened_seen = 0
+            tally.admits.clear()
 
     def give_up_unreachable(self, ask: Ask) -> bool:
         """Forget domains that exist only on paper and in which this pod got no node.
@@ -311,27 +316,36 @@ class Topology:
         """How many bins there are."""
         return self._bins
 
-    def least_on_hosts(self, ask: Ask, tally: Tally) -> int | None:
+    def least_on_hosts(self, ask: Ask, rule: SpreadRule) -> int | None:
         """Return the smallest count on any host that a constraint looks at.
 
-        Returns:
-            None while an empty host can still be had, or where there is no such host.
-        """
-        if self.ground.templates and id(ask) not in self._real_hosts:
-            return None
-        looked_at = np.ones(self._bins, np.bool_)
-        if tally.admitted is not None:
-            looked_at[: len(self.ground.standing)] = tally.admitted
-        if tally.admission is not None:
-            for index, one in enumerate(self._settled):
-                admitted = admits_claim(tally.admission, one, self.ground.classes)
-                looked_at[len(self.ground.standing) + index] = admitted
-        counts = tally.hosts(self._bins)[looked_at]
-        return int(counts.min()) if len(counts) else None
+        Who says how many hosts there have to be at least is not given more than that as long as
+        they have room.
 
-    def hosts_looked_at(self, tally: Tally) -> int:
-        """Return how many standing hosts a constraint looks at."""
-        return len(self.ground.standing) if tally.admitted is None else int(tally.admitted.sum())
+        Returns:
+            None while an empty host can still be had, or where there are too few hosts.
+        """
+        few = rule.constraint.min_domains
+        if few is None and self.ground.templates and id(ask) not in self._real_hosts:
+            return None
+        counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
+        return None if len(counts) < (few or 1) else int(counts.min())
+
+    def _looked_at(self, tally: Tally) -> Bools:
+        """Return (n_bins,): the hosts that a constraint looks at."""
+        found = np.ones(self._bins, np.bool_)
+        if tally.admitted is not None:
+            found[: len(self.ground.standing)] = tally.admitted
+        rule = tally.admission
+        if rule is None:
+            return found
+        for position, one in self._claims.items():
+            known = tally.admits.get(one.known.id)
+            if known is None:
+                known = admits_claim(rule, one, self.ground.classes)
+                tally.admits[one.known.id] = known
+            found[position] = known
+        return found
 
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:

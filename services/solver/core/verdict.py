@@ -123,12 +123,9 @@ class _Judgement:
     def _spread_hosts(self, rule: SpreadRule) -> None:
         topology = self._topology
         hosts = rule.tally.hosts(topology.bins)
-        least = topology.least_on_hosts(self._ask, rule.tally)
-        if least is not None:
+        least = topology.least_on_hosts(self._ask, rule)
+        if least is not None or rule.constraint.min_domains is not None:
             self._batch = 1
-            few = rule.constraint.min_domains
-            if few is not None and topology.hosts_looked_at(rule.tally) < few:
-                least = 0
         least = least or 0
         room = rule.constraint.max_skew + least - hosts
         most = rule.constraint.max_skew

@@ -418,3 +418,20 @@ def test_many_constraints_at_once() -> None:
     assert [len(claim.pod_uids) for claim in arm] == [1] * 6
     assert sorted(Counter(claim.cheapest.zone for claim in arm).values()) == [2, 2, 2]
     assert {claim.cheapest.capacity_type for claim in arm} == {"on-demand"}
+
+
+def test_a_least_number_of_hosts_is_not_exceeded_while_they_have_room() -> None:
+    spread = a_spread(label_keys.HOSTNAME, min_domains=3)
+
+    plan = plan_of(shapes=[a_shape(cpu="20m", topology_spread=(spread,))], pods=pods(12))
+
+    assert on_new(plan) == [4, 4, 4]
+
+
+def test_hosts_of_other_pods_count_towards_the_least_number() -> None:
+    spread = a_spread(label_keys.HOSTNAME, min_domains=2)
+    shapes = [a_shape(cpu="20m", topology_spread=(spread,))]
+
+    plan = plan_of(shapes=shapes, pods=pods(4), nodes=[a_node("n1"), a_node("n2")])
+
+    assert on_nodes(plan) == {"n1": 2, "n2": 2}
