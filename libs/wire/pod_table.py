@@ -1,7 +1,7 @@
 """Mirrors the rows of `model/v1/pod.proto`: columns on both sides, never an object per pod.
 
-On the wire owners are a list that rows refer to, volume claims and gangs are sparse; in the domain
-every column is dense. 150,000 rows take a fraction of a second each way.
+On the wire owners are a list that rows refer to, volume claims, gangs and targets are sparse; in
+the domain every column is dense. 150,000 rows take a fraction of a second each way.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,8 @@ from itertools import pairwise
 from joiner.model.v1 import pod_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, Owner, PodPhase, PodTable
+from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, Owner, PodPhase, PodTable, Target
+from libs.domain.reason import TargetKind
 from libs.wire.field import each, inverted, require
 
 _LATEST_MS = 253_402_300_799_999
@@ -44,6 +45,7 @@ def decode_pod_table(message: pb.PodTable) -> PodTable:
         owners=_decode_owners(message),
         volume_claims=_decode_volumes(message),
         gangs=_decode_gangs(message),
+        targets=_decode_targets(message),
     )
     _check_lengths(message)
     _check_order(table.uids)
@@ -80,6 +82,11 @@ def encode_pod_table(table: PodTable) -> pb.PodTable:
             if claims
         ],
         gangs=[pb.PodGang(row=row, gang=gang) for row, gang in enumerate(table.gangs) if gang],
+        targets=[
+            _encode_target(row, target)
+            for row, target in enumerate(table.targets)
+            if target is not None
+        ],
     )
 
 
@@ -132,6 +139,31 @@ def _decode_gangs(message: pb.PodTable) -> tuple[str, ...]:
     for item in message.gangs:
         column[item.row] = item.gang
     return tuple(column)
+
+
+def _decode_targets(message: pb.PodTable) -> tuple[Target | None, ...]:
+    column: list[Target | None] = [None] * len(message.uids)
+    rows = [item.row for item in message.targets]
+    _check_rows("targets", rows, len(column))
+    for row, target in zip(rows, each("targets", message.targets, _decode_target), strict=True):
+        column[row] = target
+    return tuple(column)
+
+
+def _decode_target(message: pb.PodTarget) -> Target:
+    match message.WhichOneof("target"):
+        case "node":
+            return Target(TargetKind.NODE, message.node)
+        case "nodeclaim":
+            return Target(TargetKind.NODECLAIM, message.nodeclaim)
+        case _:
+            raise InvalidRequest("is required", field="target")
+
+
+def _encode_target(row: int, target: Target) -> pb.PodTarget:
+    if target.kind is TargetKind.NODE:
+        return pb.PodTarget(row=row, node=target.name)
+    return pb.PodTarget(row=row, nodeclaim=target.name)
 
 
 def _check_rows(field: str, rows: Sequence[int], count: int) -> None:

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from libs.domain import device, pod, taint, topology
+from libs.domain.reason import TargetKind
 from tests.support.strategies.values import (
     amounts,
     by_key,
@@ -144,6 +145,11 @@ shapes = st.builds(
 owners = st.builds(pod.Owner, api_version=names, kind=names, name=names, uid=names)
 milliseconds = st.integers(0, 253_402_300_799_999)
 int32s = st.integers(-(2**31), 2**31 - 1)
+targets = st.builds(
+    pod.Target,
+    kind=st.sampled_from([TargetKind.NODE, TargetKind.NODECLAIM]),
+    name=names,
+)
 rows = st.builds(
     pod.PodRow,
     uid=names,
@@ -163,5 +169,6 @@ rows = st.builds(
     owner=some(owners),
     volume_claims=sorted_names,
     gang=texts,
+    target=some(targets),
 )
 pod_tables = st.lists(rows, max_size=6).map(pod.PodTable.from_rows)

@@ -383,6 +383,38 @@ class PodGang(_message.Message):
 Global___PodGang: _TypeAlias = PodGang  # noqa: Y015
 
 @_typing.final
+class PodTarget(_message.Message):
+    """Where the last plan that was carried out expects the pod of one row."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    NODECLAIM_FIELD_NUMBER: _builtins.int
+    row: _builtins.int
+    """Index of the row in the table."""
+    node: _builtins.str
+    """Node, once it is there."""
+    nodeclaim: _builtins.str
+    """Claim in flight."""
+    def __init__(
+        self,
+        *,
+        row: _builtins.int = ...,
+        node: _builtins.str = ...,
+        nodeclaim: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "nodeclaim", b"nodeclaim", "target", b"target"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "nodeclaim", b"nodeclaim", "row", b"row", "target", b"target"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_target: _TypeAlias = _typing.Literal["node", "nodeclaim"]  # noqa: Y015
+    _WhichOneofArgType_target: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_target) -> _WhichOneofReturnType_target | None: ...
+
+Global___PodTarget: _TypeAlias = PodTarget  # noqa: Y015
+
+@_typing.final
 class PodTable(_message.Message):
     """Pods as columns: entry i of each column belongs to pod i; all dense columns have the same length. Rows are
     sorted by uid. Instants are milliseconds since 1970 UTC, 0 where there is none.
@@ -408,6 +440,7 @@ class PodTable(_message.Message):
     OWNERS_FIELD_NUMBER: _builtins.int
     VOLUMES_FIELD_NUMBER: _builtins.int
     GANGS_FIELD_NUMBER: _builtins.int
+    TARGETS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def uids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Pod uid; for virtual pods of a buffer uid of the buffer, dash, number from 1."""
@@ -482,6 +515,12 @@ class PodTable(_message.Message):
     def gangs(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodGang]:
         """Gangs of the rows that have one, sorted by row."""
 
+    @_builtins.property
+    def targets(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodTarget]:
+        """Where the rows that wait, or that are on a leaving node, are expected, sorted by row: a decision places them
+        there first, so that asking again buys nothing.
+        """
+
     def __init__(
         self,
         *,
@@ -503,10 +542,11 @@ class PodTable(_message.Message):
         owners: _abc.Iterable[Global___Owner] | None = ...,
         volumes: _abc.Iterable[Global___PodVolumes] | None = ...,
         gangs: _abc.Iterable[Global___PodGang] | None = ...,
+        targets: _abc.Iterable[Global___PodTarget] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_ms", b"created_ms", "deleting_ms", b"deleting_ms", "deletion_costs", b"deletion_costs", "do_not_disrupt_ms", b"do_not_disrupt_ms", "gangs", b"gangs", "names", b"names", "namespaces", b"namespaces", "nodes", b"nodes", "owner_rows", b"owner_rows", "owners", b"owners", "phases", b"phases", "priorities", b"priorities", "provisionable", b"provisionable", "ready", b"ready", "shapes", b"shapes", "started_ms", b"started_ms", "uids", b"uids", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_ms", b"created_ms", "deleting_ms", b"deleting_ms", "deletion_costs", b"deletion_costs", "do_not_disrupt_ms", b"do_not_disrupt_ms", "gangs", b"gangs", "names", b"names", "namespaces", b"namespaces", "nodes", b"nodes", "owner_rows", b"owner_rows", "owners", b"owners", "phases", b"phases", "priorities", b"priorities", "provisionable", b"provisionable", "ready", b"ready", "shapes", b"shapes", "started_ms", b"started_ms", "targets", b"targets", "uids", b"uids", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -261,6 +261,14 @@ def test_a_bad_update_is_refused_under_the_path_of_what_is_wrong(
             id="row twice",
         ),
         pytest.param(
+            a_table(targets=[pod_pb2.PodTarget(row=1, node="n")]),
+            "targets[0].row",
+            id="target of no row",
+        ),
+        pytest.param(
+            a_table(targets=[pod_pb2.PodTarget(row=0)]), "targets[0].target", id="no target"
+        ),
+        pytest.param(
             a_table(owners=[pod_pb2.Owner(kind="Job")]), "owners[0].api_version", id="bad owner"
         ),
     ],
