@@ -115,11 +115,11 @@ def _ask(shape: PodShape, effects: frozenset[Effect]) -> Ask:
     node_places = hard_places
     if shape.preferred_node_terms:
         wish = Place(requirements=shape.preferred_node_terms[0].requirements)
-        node_places = _combined(node_places, (wish,))
+        node_places = combined(node_places, (wish,))
     places = node_places
     for alternatives in shape.volumes:
         options = tuple(Place(requirements=one) for one in dict.fromkeys(alternatives))
-        places = _combined(places, options)
+        places = combined(places, options)
     preferred = tuple((wish.term,) for wish in shape.preferred_affinity)
     return Ask(
         shape=shape,
@@ -137,7 +137,7 @@ def _node_places(shape: PodShape) -> tuple[Place, ...]:
     selected = (Place(requirements=shape.node_selector),)
     if not shape.required_node_terms:
         return selected
-    return _combined(selected, tuple(_term_place(term) for term in shape.required_node_terms))
+    return combined(selected, tuple(_term_place(term) for term in shape.required_node_terms))
 
 
 def _term_place(term: NodeTerm) -> Place:
@@ -148,7 +148,7 @@ def _term_place(term: NodeTerm) -> Place:
     )
 
 
-def _combined(left: tuple[Place, ...], right: tuple[Place, ...]) -> tuple[Place, ...]:
+def combined(left: tuple[Place, ...], right: tuple[Place, ...]) -> tuple[Place, ...]:
     """Return what both sides allow: every pair that does not contradict itself, each once."""
     if right == (_ANYWHERE,):
         return left

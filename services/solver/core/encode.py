@@ -15,6 +15,7 @@ from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClasses
+from services.solver.core.companions import together
 from services.solver.core.domains import Domains
 from services.solver.core.ground import Ground
 from services.solver.core.limits import pool_limits
@@ -59,6 +60,7 @@ def encode(
         number: asking.asks(shape, options.preference_policy, prefer_no_schedule=preferring)
         for number, shape in shapes.items()
     }
+    asks = together(asks, work.bound.shapes, snapshot.namespaces)
     dimensions = Dimensions.of(
         [shape.requests for shape in shapes.values()]
         + [one.shape.requests for one in daemons.values()]
