@@ -45,7 +45,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str
         packer: after its run.
         short: gangs that were left out, with the reason.
     """
-    pods = _pods(made, packer)
+    pods = _pods(packer)
     lists = LaunchLists()
     _drop_claims_without_choice(made, packer, pods, lists)
     nodeclaims = _nodeclaims(packer, pods, lists)
@@ -66,12 +66,13 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str
     )
 
 
-def _pods(made: Problem, packer: Packer) -> _Pods:
+def _pods(packer: Packer) -> _Pods:
     found = _Pods()
-    taken = [0] * len(made.groups)
+    groups = packer.groups
+    taken = [0] * len(groups)
     standing = len(packer.bins.standing)
     for placement in packer.bins.placements:
-        group = made.groups[placement.group]
+        group = groups[placement.group]
         first = taken[placement.group]
         uids = group.uids[first : first + placement.count]
         taken[placement.group] += placement.count
@@ -79,7 +80,7 @@ def _pods(made: Problem, packer: Packer) -> _Pods:
             found.standing[placement.bin].extend(uids)
         else:
             found.claims[placement.bin - standing].extend(uids)
-    for index, group in enumerate(made.groups):
+    for index, group in enumerate(groups):
         if group.virtual:
             found.virtual.update(group.uids)
         if taken[index] < len(group.uids):

@@ -25,6 +25,8 @@ class Placement:
     group: int
     bin: int
     count: int
+    pods: tuple[int, ...] = ()
+    """Which ones of the group; empty: whoever is next."""
 
 
 class Bins:
@@ -121,4 +123,11 @@ class Bins:
         self.placements.extend(
             Placement(group, position, count)
             for position, count in zip(bins.tolist(), counts.tolist(), strict=True)
+        )
+
+    def note_expected(self, group: int, bins: Ints, pods: list[tuple[int, ...]]) -> None:
+        """Write down which pods got where they were expected."""
+        self.placements.extend(
+            Placement(group, position, len(these), these)
+            for position, these in zip(bins.tolist(), pods, strict=True)
         )

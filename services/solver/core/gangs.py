@@ -6,7 +6,6 @@ held room that others may need. Members that run already count.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.workload import Group, Workload
@@ -20,13 +19,7 @@ def without_gangs(groups: tuple[Group, ...], gangs: frozenset[str]) -> tuple[Gro
     for group in groups:
         kept = [index for index, gang in enumerate(group.gangs) if gang not in gangs]
         if kept:
-            found.append(
-                replace(
-                    group,
-                    uids=tuple(group.uids[index] for index in kept),
-                    gangs=tuple(group.gangs[index] for index in kept),
-                )
-            )
+            found.append(group.of(kept))
     return tuple(found)
 
 

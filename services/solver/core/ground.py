@@ -6,6 +6,8 @@ Apart from counting because nothing here changes during a solve: each answer is 
 import numpy as np
 
 from libs.domain import labels as label_keys
+from libs.domain.requirement import Requirement
+from libs.domain.requirements import Requirements
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClasses
@@ -34,6 +36,7 @@ class Ground:
         self.classes = classes
         self.domains = domains
         self._domain_of: dict[str, Ints] = {}
+        self._within: dict[tuple[str, int], Bools] = {}
         self._reach: dict[tuple[int, str], int] = {}
 
     def domain_of(self, key: str) -> Ints:
@@ -47,6 +50,32 @@ class Ground:
             found = np.array(by_class, np.int64)[self.standing.class_of]
             self._domain_of[key] = found
         return found
+
+    def within(self, key: str, bits: int) -> Bools:
+        """Return (n_standing,): bins in one of these domains, and in no other whatever they become.
+
+        A negative set is all domains but some, those that nobody has met included.
+        """
+        found = self._within.get((key, bits))
+        if found is None:
+            numbers = self.domain_of(key)
+            decided = numbers != _OPEN
+            found = self.domains.mask(key, bits)[np.where(decided, numbers, 0)] & decided
+            asked = Requirements([self._requirement(key, bits)])
+            for number in np.unique(self.standing.class_of[~decided]).tolist():
+                if self.standing.classes[number].allows(asked):
+                    found |= self.standing.class_of == number
+            self._within[key, bits] = found
+        return found
+
+    def _requirement(self, key: str, bits: int) -> Requirement:
+        named = ~bits if bits < 0 else bits
+        return Requirement(
+            key=key,
+            complement=bits < 0,
+            values=frozenset(self.domains.values(key, named)),
+            absent=bool(bits & ABSENT),
+        )
 
     def reachable(self, ask: Ask, key: str) -> int:
         """Return the domains in which this pod could get a new node, by labels and taints."""

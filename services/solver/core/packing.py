@@ -1,11 +1,13 @@
 """The fast stage: first-fit-decreasing by groups of equal pods.
 
-For each group, most demanding first: standing bins in their order, then this plan's claims, those
-with fewest pods first, then a new claim of the first pool that can. Groups without topology terms
-are placed whole; the others in batches as large as their verdict stays true, often a pod at a
-time. Groups that other pods may still help are tried again until a full round places none.
+First every pod goes where an earlier plan put it, if it still can: asked again, nothing moves and
+nothing is bought. Then, for each group, most demanding first: standing bins in their order, then
+this plan's claims, those with fewest pods first, then a new claim of the first pool that can.
+Groups without topology terms are placed whole; the others in batches as large as their verdict
+stays true, often a pod at a time. Groups that other pods may still help are tried again until a
+full round places none.
 
-Source: `reference/karpenter-behaviour.md` D4, D5, D10, D12.
+Source: `docs/sources.md` D4, D5, D10, D12.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,6 +26,7 @@ from services.solver.core.limits import PoolLimits
 from services.solver.core.ports import conflict
 from services.solver.core.reservations import Reservations
 from services.solver.core.tally import Opened
+from services.solver.core.targets import Targets, in_order_of_placement
 from services.solver.core.template import Template
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Bools, Dimensions, Ints, covering, most_that_fit
@@ -71,6 +74,7 @@ class Packer:
         self._problem = problem
         self._cancelled = cancelled
         self._compatible: dict[int, Bools] = {}
+        self._targets = Targets(problem.groups, bins.standing)
         self.bins = bins
         self.left = [len(group.uids) for group in problem.groups]
         self.deferred: set[int] = set()
@@ -81,7 +85,47 @@ class Packer:
         groups = range(len(self.left))
         real = [index for index in groups if not self._problem.groups[index].virtual]
         virtual = [index for index in groups if self._problem.groups[index].virtual]
-        return self._rounds(real) and self._rounds(virtual)
+        return all(self._keep_all(part) and self._rounds(part) for part in (real, virtual))
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """The groups, their pods in the order of the placements; those without a place last."""
+        return in_order_of_placement(self._problem.groups, self.bins.placements)
+
+    def _keep_all(self, groups: list[int]) -> bool:
+        """Place pods where they are expected, until no pod can any more; False if cancelled."""
+        while groups:
+            progress = False
+            for index in groups:
+                if self._cancelled():
+                    return False
+                progress |= self._keep(index)
+            groups = [
+                index
+                for index in groups
+                if progress and self._targets.any(index) and self._hard(index).topological
+            ]
+        return True
+
+    def _keep(self, index: int) -> bool:
+        """Place pods of a group where they are expected; what is only preferred does not count."""
+        if not self._targets.any(index) or self._problem.groups[index].shape.device_claims:
+            return False
+        before = self.left[index]
+        request = a_request(index, self._hard(index), self._problem.dimensions)
+        while (where := verdict(self._problem.topology, request.ask)) is not None:
+            candidates, counts = self.standing_room(request, where)
+            counts = np.minimum(counts, self._targets.counts(index)[candidates])
+            chosen, counts = _first(candidates, counts, min(self.left[index], where.batch))
+            if not len(chosen):
+                break
+            self.bins.note_expected(index, chosen, self._targets.take(index, chosen, counts))
+            self._take_standing(request, chosen, counts)
+            self.left[index] -= int(counts.sum())
+        return self.left[index] < before
+
+    def _hard(self, index: int) -> Ask:
+        return self._problem.asks[index][-1]
 
     def _rounds(self, groups: list[int]) -> bool:
         """Try all groups, then again those that others may have helped, until nothing changes."""
@@ -116,6 +160,7 @@ class Packer:
         if self._problem.groups[index].shape.device_claims:
             # Devices are not counted yet: rather wait than buy what may not have them.
             return False
+        self._keep(index)
         for ask in self._problem.asks[index]:
             request = a_request(index, ask, self._problem.dimensions)
             while self.left[index]:
@@ -149,9 +194,13 @@ class Packer:
         chosen, counts = _first(candidates, counts, want)
         if not len(chosen):
             return 0
-        self.bins.take_standing(request.ask.shape, chosen, counts, request.vector)
-        self._settle(request, chosen, counts, [])
+        self.bins.note(request.group, chosen, counts)
+        self._take_standing(request, chosen, counts)
         return int(counts.sum())
+
+    def _take_standing(self, request: Request, bins: Ints, counts: Ints) -> None:
+        self.bins.take_standing(request.ask.shape, bins, counts, request.vector)
+        self._problem.topology.record(request.ask.shape, bins, counts, [])
 
     def standing_room(self, request: Request, where: Verdict) -> tuple[Ints, Ints]:
         """Return standing bins that a pod may run on, and how many such pods fit on each."""
@@ -177,8 +226,7 @@ class Packer:
         allowed = self.compatible(request.ask)
         topology = self._problem.topology
         for key, bits in where.bounds:
-            numbers = topology.ground.domain_of(key)
-            allowed = allowed & (numbers >= 0) & topology.ground.domains.mask(key, bits)[numbers]
+            allowed = allowed & topology.ground.within(key, bits)
         for key in where.pins:
             allowed = allowed & (topology.ground.domain_of(key) >= 0)
         enough = covering(bins.free[:, request.columns], request.needed)
@@ -349,9 +397,7 @@ class Packer:
             Opened(known, self.bins.used[claim])
             for claim, known in zip(claims.tolist(), become, strict=True)
         ]
-        self._settle(request, len(self.bins.standing) + claims, counts, opened)
-
-    def _settle(self, request: Request, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
+        bins = len(self.bins.standing) + claims
         self.bins.note(request.group, bins, counts)
         self._problem.topology.record(request.ask.shape, bins, counts, opened)
 

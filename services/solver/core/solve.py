@@ -71,7 +71,7 @@ def _packed(encoded: Encoded, cancelled: Callable[[], bool]) -> Answer:
         packer = Packer(made, bins, cancelled)
         if not packer.run():
             raise Unavailable("the caller has gone away")
-        more = short_gangs(encoded.snapshot, encoded.work, made.groups, packer.left)
+        more = short_gangs(encoded.snapshot, encoded.work, packer.groups, packer.left)
         if not more:
             return answer(encoded, made, packer, short)
         short |= more

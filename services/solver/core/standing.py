@@ -9,7 +9,7 @@ Source: `docs/sources.md` D3.4, D5.2, D6.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,9 +75,13 @@ class StandingClass:
         if self.possible is None:
             return ABSENT
         own = self.possible.requirements.get(key)
-        if own is not None and not own.complement and len(own.values) == 1:
-            return domains.bits(key, own.values)
-        return None if own is not None or key in label_keys.WELL_KNOWN else ABSENT
+        if own is None and key not in label_keys.WELL_KNOWN:
+            return ABSENT
+        outcomes = set(_outcomes(self.possible, key))
+        only = outcomes.pop() if len(outcomes) == 1 else own
+        if only is not None and not only.complement and len(only.values) == 1:
+            return domains.bits(key, only.values)
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,17 +353,21 @@ def _is_certain(possible: Possible, labels: Mapping[str, str], asked: Requiremen
         return True
     if possible.columns is None or possible.offerings is None:
         return own is None and asked.absent
-    column = possible.columns.key(asked.key)
+    return all(
+        asked.absent if there is None else asked.contains(there)
+        for there in _outcomes(possible, asked.key)
+    )
+
+
+def _outcomes(possible: Possible, key: str) -> Iterator[Requirement | None]:
+    """Yield what is known of a label on each kind of node that the claim may become."""
+    if possible.columns is None or possible.offerings is None:
+        return
+    own = possible.requirements.get(key)
+    column = possible.columns.key(key)
     for number in np.unique(column.index[possible.offerings]).tolist():
-        kind, offered = column.distinct[number]
-        stated = [one for one in (kind, offered, own) if one is not None]
-        if not stated:
-            if not asked.absent:
-                return False
-            continue
-        there = stated[0]
-        for one in stated[1:]:
-            there = there.intersection(one)
-        if not asked.contains(there):
-            return False
-    return True
+        there = own
+        for one in column.distinct[number]:
+            if one is not None:
+                there = one if there is None else there.intersection(one)
+        yield there

@@ -3,17 +3,17 @@
 Apart because this is the one pass over all pods; from here on the solver sees groups: the waiting
 pods of one shape.
 
-Source: `reference/karpenter-behaviour.md` B (reschedulable, do-not-disrupt), B1.4, D4.1.
+Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4, D4.1.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
-from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape
+from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape, Target
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.vectors import Bools, Ints
@@ -26,8 +26,19 @@ class Group:
     shape: PodShape
     uids: tuple[str, ...]
     gangs: tuple[str, ...]
+    targets: tuple[Target | None, ...]
+    """Where an earlier plan put each of them."""
     virtual: bool
     """Whether they are a buffer's: they come last and are given up to real pods."""
+
+    def of(self, pods: Sequence[int]) -> "Group":
+        """Return the group with these of its pods only, in this order."""
+        return replace(
+            self,
+            uids=tuple(map(self.uids.__getitem__, pods)),
+            gangs=tuple(map(self.gangs.__getitem__, pods)),
+            targets=tuple(map(self.targets.__getitem__, pods)),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +167,7 @@ def _groups(
             shape=shapes[shape],
             uids=tuple(pod.uid for pod in pods),
             gangs=tuple(pod.gang for pod in pods),
+            targets=tuple(pod.target for pod in pods),
             virtual=virtual,
         )
         requests = group.shape.requests

@@ -34,7 +34,7 @@ class Host:
 
 def violations(snapshot: ClusterSnapshot, solution: Solution) -> list[str]:
     """Return every broken rule in words; empty for a good plan."""
-    hosts = _hosts(snapshot, solution)
+    hosts = hosts_of(snapshot, solution)
     found = list(_placed_once(snapshot, solution))
     found += _limits(snapshot, solution)
     for host in hosts:
@@ -51,7 +51,7 @@ def overlooked(snapshot: ClusterSnapshot, solution: Solution) -> list[str]:
 
     New nodes count only of pools without limits.
     """
-    hosts = _hosts(snapshot, solution)
+    hosts = hosts_of(snapshot, solution)
     for host in hosts:
         host.pods += host.planned
         host.planned = []
@@ -65,13 +65,13 @@ def overlooked(snapshot: ClusterSnapshot, solution: Solution) -> list[str]:
             continue
         for host in (*hosts, *_new_hosts(snapshot)):
             around = hosts if host in hosts else [*hosts, host]
-            if not _takes(around, host, shape):
+            if not takes(around, host, shape):
                 continue
             found.append(f"{uid} of shape {shape.id} fits on {host.name}")
     return found
 
 
-def _takes(hosts: list[Host], host: Host, shape: PodShape) -> bool:
+def takes(hosts: list[Host], host: Host, shape: PodShape) -> bool:
     host.planned = [shape]
     refused = [*_room(host), *_labels(host, shape), *_refusals(hosts, host, shape)]
     host.planned = []
@@ -148,7 +148,7 @@ def _refusals(hosts: list[Host], host: Host, shape: PodShape) -> list[str]:
     return [*_spread(hosts, host, shape), *_terms(hosts, host, shape)]
 
 
-def _hosts(snapshot: ClusterSnapshot, solution: Solution) -> list[Host]:
+def hosts_of(snapshot: ClusterSnapshot, solution: Solution) -> list[Host]:
     rows = {row.uid: row for row in snapshot.pods.rows()}
     by_name = {
         node.name: Host(node.name, dict(node.labels), node.taints, node.allocatable)

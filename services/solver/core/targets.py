@@ -1,0 +1,76 @@
+"""Targets: particular pods of a group that an earlier plan promised a place on a standing bin.
+
+Apart because packing counts pods and does not tell those of one group apart; here they have to be.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from services.solver.core.bins import Placement
+from services.solver.core.standing import Standing
+from services.solver.core.vectors import Ints
+from services.solver.core.workload import Group
+
+
+class Targets:
+    """Who still waits for which bin; a target that is no bin is as good as none."""
+
+    __slots__ = ("_bins", "_waiting")
+
+    def __init__(self, groups: Iterable[Group], standing: Standing) -> None:
+        position = {
+            one: number
+            for number, one in enumerate(zip(standing.kinds, standing.names, strict=True))
+        }
+        self._bins = len(standing)
+        self._waiting: list[dict[int, deque[int]]] = []
+        """Per group, by bin: its pods in the order of the group."""
+        for group in groups:
+            waiting: dict[int, deque[int]] = defaultdict(deque)
+            for pod, target in enumerate(group.targets):
+                if target in position:
+                    waiting[position[target]].append(pod)
+            self._waiting.append(waiting)
+
+    def any(self, group: int) -> bool:
+        """Tell whether a pod of the group is expected somewhere."""
+        return bool(self._waiting[group])
+
+    def counts(self, group: int) -> Ints:
+        """Return (n_standing,): how many pods of the group are expected on each bin."""
+        found = np.zeros(self._bins, np.int64)
+        for position, pods in self._waiting[group].items():
+            found[position] = len(pods)
+        return found
+
+    def take(self, group: int, bins: Ints, counts: Ints) -> list[tuple[int, ...]]:
+        """Return for each bin the first so many pods that are expected there, and forget them."""
+        waiting = self._waiting[group]
+        found = []
+        for position, count in zip(bins.tolist(), counts.tolist(), strict=True):
+            pods = waiting[position]
+            found.append(tuple(pods.popleft() for _ in range(count)))
+            if not pods:
+                del waiting[position]
+        return found
+
+
+def in_order_of_placement(
+    groups: Sequence[Group], placements: Iterable[Placement]
+) -> tuple[Group, ...]:
+    """Return the groups with their pods in the order of their placements, the others at the end."""
+    seats: list[list[int | None]] = [[] for _ in groups]
+    for one in placements:
+        seats[one.group].extend(one.pods or [None] * one.count)
+    return tuple(_reordered(group, taken) for group, taken in zip(groups, seats, strict=True))
+
+
+def _reordered(group: Group, seats: list[int | None]) -> Group:
+    named = {pod for pod in seats if pod is not None}
+    if not named:
+        return group
+    others = (pod for pod in range(len(group.uids)) if pod not in named)
+    placed = [next(others) if pod is None else pod for pod in seats]
+    return group.of([*placed, *others])
