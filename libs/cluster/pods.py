@@ -4,6 +4,7 @@ Apart from the rest of the state because pods are by far the most objects: a row
 if its pod, the labels that selectors read, or the storage objects of its claims changed.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -71,11 +72,15 @@ class Pods:
         self._records: dict[PodKey, PodRecord] = {}
         self._tracked: frozenset[str] = frozenset()
         self._left_out: dict[tuple[Rule, str], list[str]] = {}
+        self._users: Counter[tuple[str, str]] = Counter()
+        """How many pods use each volume claim, by namespace and name."""
 
     def upsert(self, pod: Pod) -> None:
         """Convert a pod that is new or changed."""
         raw, problem = self._raw(pod)
-        self._records[pod.metadata.namespace, pod.metadata.name] = PodRecord(
+        key = pod.metadata.namespace, pod.metadata.name
+        self.remove(key)
+        record = self._records[key] = PodRecord(
             row=row(pod, offline=self._offline),
             labels=pod.metadata.labels,
             raw=raw,
@@ -85,10 +90,16 @@ class Pods:
             resource_claims=pod.spec.resource_claims,
             resource_claim_statuses=pod.status.resource_claim_statuses,
         )
+        self._users.update(_used(record))
 
     def remove(self, key: PodKey) -> None:
         """Forget a pod."""
-        self._records.pop(key, None)
+        record = self._records.pop(key, None)
+        if record is not None:
+            self._users.subtract(_used(record))
+            for claim in _used(record):
+                if not self._users[claim]:
+                    del self._users[claim]
 
     def keys(self) -> Iterable[PodKey]:
         """Return namespace and name of each pod."""
@@ -136,11 +147,12 @@ class Pods:
         if placement.tracked != self._tracked:
             self._tracked = placement.tracked
         alone = (self._tracked, 0)
-        referring = (self._tracked, placement.resolver.version)
         for record in records:
-            stamp = referring if record.refers else alone
+            shared = self._shared(record)
+            version = placement.resolver.version
+            stamp = (self._tracked, version, shared) if record.refers else alone
             if record.stamp != stamp:
-                self._finish(record, placement)
+                self._finish(record, placement, shared)
                 record.stamp = stamp
             done = self._checked(record, placement, problems)
             if done is not None and record.shape is not None:
@@ -176,14 +188,20 @@ class Pods:
             return None
         return self._shapes.intern(shape)
 
-    def _finish(self, record: PodRecord, placement: Placement) -> None:
+    def _shared(self, record: PodRecord) -> frozenset[str]:
+        """Return the names of the pod's volume claims that other pods use, too."""
+        if not record.claims:
+            return frozenset()
+        return frozenset(name for space, name in _used(record) if self._users[space, name] > 1)
+
+    def _finish(self, record: PodRecord, placement: Placement, shared: frozenset[str]) -> None:
         if record.raw is None:
             return
         record.missing = None
         completion = Completion(labels=filtered(record.labels, placement.tracked))
         if record.refers or record.inline:
             try:
-                completion = _completed(completion, record, placement.resolver)
+                completion = _completed(completion, record, placement.resolver, shared)
             except InvalidRequest as error:
                 record.missing = error
         record.shape = self._shapes.finish(record.raw, completion)
@@ -218,11 +236,20 @@ class Pods:
             self._left_out.setdefault((_rule(error), str(error)), []).append(record.row.uid)
 
 
-def _completed(completion: Completion, record: PodRecord, resolver: Resolver) -> Completion:
+def _used(record: PodRecord) -> frozenset[tuple[str, str]]:
+    """Return the volume claims that the pod keeps in use, by namespace and name."""
+    if not record.claims or record.row.terminal:
+        return frozenset()
+    return frozenset((record.row.namespace, name) for _, name in record.claims)
+
+
+def _completed(
+    completion: Completion, record: PodRecord, resolver: Resolver, shared: frozenset[str]
+) -> Completion:
     namespace = record.row.namespace
     return replace(
         completion,
-        volumes=resolver.volumes(namespace, record.claims, record.inline),
+        volumes=resolver.volumes(namespace, record.claims, record.inline, shared),
         device_claims=resolver.devices(
             namespace, record.resource_claims, record.resource_claim_statuses
         ),

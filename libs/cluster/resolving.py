@@ -25,14 +25,18 @@ class Resolver:
     """Changes whenever one of these objects does."""
 
     def volumes(
-        self, namespace: str, claims: Iterable[tuple[str, str]], inline: Iterable[str]
+        self,
+        namespace: str,
+        claims: Iterable[tuple[str, str]],
+        inline: Iterable[str],
+        shared: frozenset[str],
     ) -> PodVolumes:
         """Return what a pod's volumes demand; arguments as of `convert.volume.resolve`.
 
         Raises:
             InvalidRequest: a claim is missing, or cannot be bound.
         """
-        return resolve(namespace, claims, inline, self.storage)
+        return resolve(namespace, claims, inline, self.storage, shared)
 
     def devices(
         self,

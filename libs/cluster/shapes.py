@@ -91,6 +91,7 @@ class Shapes:
                 labels=completion.labels,
                 volumes=completion.volumes.topology,
                 volume_attach_counts=completion.volumes.attached,
+                shared_volumes=completion.volumes.shared,
                 device_claims=completion.device_claims,
             )
         return found

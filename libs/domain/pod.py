@@ -65,6 +65,20 @@ class VolumeAttachCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SharedVolume:
+    """A volume claim of a pod that other pods use, too."""
+
+    claim: str
+    """`namespace/name`."""
+    driver: str = ""
+    """CSI driver that attaches its volume, once per node; empty where none does."""
+    exclusive: bool = False
+    """Whether a single pod at a time may use it (ReadWriteOncePod)."""
+    topology_key: str = ""
+    """Its pods have to be in one domain of this key, as its volume is yet to be made there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PodShape:
     """Everything that decides where a pod may run."""
 
@@ -91,6 +105,8 @@ class PodShape:
     """Per volume its alternatives, any one of which suffices; all volumes must hold."""
     volume_attach_counts: tuple[VolumeAttachCount, ...] = ()
     device_claims: tuple[DeviceClaim, ...] = ()
+    shared_volumes: tuple[SharedVolume, ...] = ()
+    """Claims that other pods use, too, sorted; `volume_attach_counts` has them as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from joiner.model.v1 import pod_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.pod import HostPort, NodeTerm, PodShape, VolumeAttachCount
+from libs.domain.pod import HostPort, NodeTerm, PodShape, SharedVolume, VolumeAttachCount
 from libs.domain.requirements import Requirements
 from libs.wire.device import decode_device_claim, encode_device_claim
 from libs.wire.field import at, each, require, within
@@ -63,6 +63,7 @@ def decode_pod_shape(message: pb.PodShape) -> PodShape:
             "volume_attach_counts", message.volume_attach_counts, decode_volume_attach_count
         ),
         device_claims=each("device_claims", message.device_claims, decode_device_claim),
+        shared_volumes=each("shared_volumes", message.shared_volumes, _decode_shared_volume),
     )
 
 
@@ -90,6 +91,7 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
         volumes=map(_encode_volume, shape.volumes),
         volume_attach_counts=map(encode_volume_attach_count, shape.volume_attach_counts),
         device_claims=map(encode_device_claim, shape.device_claims),
+        shared_volumes=map(_encode_shared_volume, shape.shared_volumes),
     )
 
 
@@ -131,6 +133,25 @@ def _decode_host_port(message: pb.HostPort) -> HostPort:
 def _decode_volume(message: pb.VolumeTopology) -> tuple[Requirements, ...]:
     require(message, "alternatives")
     return each("alternatives", message.alternatives, decode_requirements)
+
+
+def _decode_shared_volume(message: pb.SharedVolume) -> SharedVolume:
+    require(message, "claim")
+    return SharedVolume(
+        claim=message.claim,
+        driver=message.driver,
+        exclusive=message.exclusive,
+        topology_key=message.topology_key,
+    )
+
+
+def _encode_shared_volume(volume: SharedVolume) -> pb.SharedVolume:
+    return pb.SharedVolume(
+        claim=volume.claim,
+        driver=volume.driver,
+        exclusive=volume.exclusive,
+        topology_key=volume.topology_key,
+    )
 
 
 def _encode_volume(alternatives: tuple[Requirements, ...]) -> pb.VolumeTopology:

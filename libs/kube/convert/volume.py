@@ -18,7 +18,7 @@ from fractions import Fraction
 from libs.domain import labels as label_keys
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, REGION, ZONE
-from libs.domain.pod import VolumeAttachCount
+from libs.domain.pod import SharedVolume, VolumeAttachCount
 from libs.domain.quantity import parse
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import ANYTHING, Requirements
@@ -33,6 +33,7 @@ from libs.kube.objects.storage import (
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+ONE_POD = "ReadWriteOncePod"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 _EBS = "ebs.csi.aws.com"
@@ -71,6 +72,7 @@ class PodVolumes:
 
     topology: tuple[tuple[Requirements, ...], ...] = ()
     attached: tuple[VolumeAttachCount, ...] = ()
+    shared: tuple[SharedVolume, ...] = ()
 
 
 NO_VOLUMES = PodVolumes()
@@ -86,8 +88,24 @@ def inline_drivers(volumes: Iterable[Volume]) -> tuple[str, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    """What one claim demands."""
+
+    alternatives: tuple[Requirements, ...]
+    """Never empty."""
+    driver: str
+    exclusive: bool
+    topology_key: str
+    """As of `SharedVolume`."""
+
+
 def resolve(
-    namespace: str, claims: Iterable[tuple[str, str]], inline: Iterable[str], storage: Storage
+    namespace: str,
+    claims: Iterable[tuple[str, str]],
+    inline: Iterable[str],
+    storage: Storage,
+    shared: frozenset[str] = frozenset(),
 ) -> PodVolumes:
     """Return what a pod's volumes demand.
 
@@ -96,6 +114,7 @@ def resolve(
         claims: path in the pod and name of each claim.
         inline: drivers of disks without a claim.
         storage: everything that claims may refer to.
+        shared: names of the claims that other pods use, too.
 
     Raises:
         InvalidRequest: a claim is missing, lost, deleting, or cannot be bound where the pod goes;
@@ -103,26 +122,37 @@ def resolve(
     """
     attached = Counter(inline)
     topology = []
+    found: dict[str, _Claim] = {}
     for path, name in claims:
+        if name in found:
+            continue
         try:
-            alternatives, driver = _claim(namespace, name, storage)
+            claim = found[name] = _claim(namespace, name, storage)
         except InvalidRequest as error:
             raise error.under(path) from None
-        if ANYTHING not in alternatives:
-            topology.append(alternatives)
-        if driver:
-            attached[driver] += 1
+        if ANYTHING not in claim.alternatives:
+            topology.append(claim.alternatives)
+        if claim.driver:
+            attached[claim.driver] += 1
     return PodVolumes(
         topology=tuple(topology),
         attached=tuple(
             VolumeAttachCount(driver=driver, count=count)
             for driver, count in sorted(attached.items())
         ),
+        shared=tuple(
+            SharedVolume(
+                claim=f"{namespace}/{name}",
+                driver=found[name].driver,
+                exclusive=found[name].exclusive,
+                topology_key=found[name].topology_key,
+            )
+            for name in sorted(shared & found.keys())
+        ),
     )
 
 
-def _claim(namespace: str, name: str, storage: Storage) -> tuple[tuple[Requirements, ...], str]:
-    """Return the alternatives of one claim, never empty, and its driver if it has one."""
+def _claim(namespace: str, name: str, storage: Storage) -> _Claim:
     claim = storage.claims.get((namespace, name))
     shown = f'persistentvolumeclaim "{namespace}/{name}"'
     if claim is None:
@@ -131,9 +161,15 @@ def _claim(namespace: str, name: str, storage: Storage) -> tuple[tuple[Requireme
         raise InvalidRequest(f"{shown} is being deleted")
     if claim.status.phase == "Lost":
         raise InvalidRequest(f"{shown} has lost its volume")
-    if claim.spec.volume_name:
-        return _bound(claim, shown, storage)
-    return _unbound(claim, shown, storage)
+    bound = bool(claim.spec.volume_name)
+    alternatives, driver = (_bound if bound else _unbound)(claim, shown, storage)
+    hosts = any(HOSTNAME in one for one in alternatives)
+    return _Claim(
+        alternatives=alternatives,
+        driver=driver,
+        exclusive=ONE_POD in claim.spec.access_modes,
+        topology_key="" if bound else HOSTNAME if hosts else ZONE,
+    )
 
 
 def _bound(

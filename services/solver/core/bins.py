@@ -15,7 +15,7 @@ import numpy as np
 from libs.domain.pod import HostPort, PodShape
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.standing import Standing
-from services.solver.core.vectors import Ints
+from services.solver.core.vectors import UNBOUNDED, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,7 @@ class Bins:
     """What is free, what is taken and by whom."""
 
     __slots__ = (
+        "_attached",
         "_class_ids",
         "_headroom",
         "_pods",
@@ -53,6 +54,10 @@ class Bins:
         """The class of each claim."""
         self.placements: list[Placement] = []
         self._ports: dict[int, list[HostPort]] = defaultdict(list)
+        self._attached: dict[str, set[int]] = defaultdict(set)
+        """Standing bins that have a volume which several pods use, by its claim."""
+        for claim, positions in standing.shared_volumes.items():
+            self._attached[claim].update(positions)
         self._used = np.zeros((64, resources), np.int64)
         self._headroom = np.zeros((64, resources), np.int64)
         self._pods = np.zeros(64, np.int64)
@@ -85,12 +90,39 @@ class Bins:
         """Return the host ports taken on a standing bin."""
         return (*self.standing.ports[position], *self._ports.get(position, ()))
 
+    def attach_room(self, shape: PodShape, bins: Ints) -> Ints:
+        """Return (n,): of how many such pods each standing bin can attach the volumes."""
+        found = np.full(len(bins), UNBOUNDED, np.int64)
+        for volume in shape.volume_attach_counts:
+            room = self.attachable.get(volume.driver)
+            if room is None:
+                continue
+            once = self._new_shared(shape, volume.driver, bins)
+            own = volume.count - _shared_by(shape, volume.driver)
+            left = room[bins] - once
+            here = left // own if own > 0 else np.where(left >= 0, UNBOUNDED, 0)
+            found = np.minimum(found, np.maximum(here, 0))
+        return found
+
+    def _new_shared(self, shape: PodShape, driver: str, bins: Ints) -> Ints:
+        """Return (n,): how many shared volumes of the pods are not attached there yet."""
+        found = np.zeros(len(bins), np.int64)
+        for one in shape.shared_volumes:
+            if one.driver == driver:
+                there = self._attached[one.claim]
+                found += np.array([position not in there for position in bins.tolist()], np.int64)
+        return found
+
     def take_standing(self, shape: PodShape, bins: Ints, counts: Ints, request: Ints) -> None:
         """Take room on standing bins, (n,), for so many pods each."""
         self.free[bins] -= counts[:, None] * request
         for volume in shape.volume_attach_counts:
             if volume.driver in self.attachable:
-                self.attachable[volume.driver][bins] -= counts * volume.count
+                own = volume.count - _shared_by(shape, volume.driver)
+                once = self._new_shared(shape, volume.driver, bins)
+                self.attachable[volume.driver][bins] -= counts * own + once
+        for one in shape.shared_volumes:
+            self._attached[one.claim].update(bins.tolist())
         if shape.host_ports:
             for position in bins.tolist():
                 self._ports[position].extend(shape.host_ports)
@@ -131,3 +163,7 @@ class Bins:
             Placement(group, position, len(these), these)
             for position, these in zip(bins.tolist(), pods, strict=True)
         )
+
+
+def _shared_by(shape: PodShape, driver: str) -> int:
+    return sum(one.driver == driver for one in shape.shared_volumes)

@@ -7,11 +7,13 @@ begins, each is asked to stay where all the others may run, too.
 Only as long as none of them runs yet: then they follow those that do.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 
 from libs.domain import labels as label_keys
-from libs.domain.pod import PodShape
+from libs.domain.pod import PodShape, SharedVolume
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask, Place, combined
@@ -30,8 +32,8 @@ def together(
         running: shapes of the pods that run.
         namespaces: as selectors see them.
     """
+    found = _with_shared_volumes(asks, running)
     waiting = [many[-1].shape for many in asks.values() if many[-1].shape.affinity]
-    found = dict(asks)
     if not waiting:
         return found
     everyone = {shape.id: shape for shape in (*running, *(many[0].shape for many in asks.values()))}
@@ -47,16 +49,34 @@ def together(
     return found
 
 
+def _with_shared_volumes(asks: _Asks, running: Sequence[PodShape]) -> dict[int, tuple[Ask, ...]]:
+    """Return the asks of pods with a volume that is yet to be made within each other's places."""
+    found = dict(asks)
+    users: dict[SharedVolume, list[int]] = defaultdict(list)
+    for number, many in asks.items():
+        for one in many[-1].shape.shared_volumes:
+            if one.topology_key:
+                users[one].append(number)
+    made = {one for shape in running for one in shape.shared_volumes}
+    for one in [one for one in users if one not in made]:
+        keys = frozenset({one.topology_key})
+        for number, other in permutations(users[one], 2):
+            places = _projected(asks[other][-1], keys)
+            found[number] = tuple(_narrowed(found[number], places))
+    return found
+
+
 def _shared(asks: _Asks, shape: PodShape, other: PodShape) -> tuple[Place, ...]:
     """Return where the other may run, as far as both are bound to be in one place."""
-    keys = _keys(shape) & _keys(other)
+    return _projected(asks[other.id][-1], _keys(shape) & _keys(other))
+
+
+def _projected(ask: Ask, keys: frozenset[str]) -> tuple[Place, ...]:
+    """Return the places as far as they are about these keys."""
     if label_keys.HOSTNAME in keys:
-        return asks[other.id][-1].places
+        return ask.places
     return tuple(
-        dict.fromkeys(
-            Place(requirements=_only(place.requirements, keys))
-            for place in asks[other.id][-1].places
-        )
+        dict.fromkeys(Place(requirements=_only(place.requirements, keys)) for place in ask.places)
     )
 
 

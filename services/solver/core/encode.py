@@ -151,6 +151,7 @@ def _keys(asks: Sequence[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
         terms += [wish.term for wish in shape.preferred_anti_affinity]
         keys = [term.topology_key for term in terms]
         keys += [constraint.topology_key for constraint in shape.topology_spread]
+        keys += [volume.topology_key for volume in shape.shared_volumes if volume.topology_key]
         found.update(map(label_keys.canonical_key, keys))
     # On hosts every bin is a domain, so that the label itself matters to who selects by it only.
     found.discard(label_keys.HOSTNAME)

@@ -11,6 +11,7 @@ from libs.domain import labels as label_keys
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
 from libs.domain.reason import Rule
+from libs.domain.resources import BYTES
 from libs.domain.validation import unknown_capacity_types
 from services.solver.core.encode import Encoded
 from services.solver.core.packing import Packer, Problem
@@ -19,7 +20,7 @@ from services.solver.core.template import Template
 from services.solver.core.vectors import Ints, covering
 
 _ERROR = 20
-"""An estimate of allocatable may be wrong by one part in so many."""
+"""An estimate of memory or storage may be wrong by one part in so many; of CPU there is none."""
 
 
 def pool_messages(
@@ -77,10 +78,17 @@ def _estimated(template: Template, packer: Packer, free: Set[int]) -> PoolMessag
         rows = np.zeros(len(template.room), np.bool_)
         rows[template.columns.row[offerings]] = True
         rows &= ~template.observed & ~covering(template.room, both)
-        rows &= covering(template.room + (template.room + template.overhead) // _ERROR, both)
+        rows &= covering(template.room + _doubt(template), both)
         if rows.any():
             return _estimate(template, int(np.flatnonzero(rows)[0]), both)
     return None
+
+
+def _doubt(template: Template) -> Ints:
+    """Return (n_rows, n_resources): how much more there might be than is estimated."""
+    in_bytes = np.array([name in BYTES for name in template.dimensions.names])
+    found: Ints = (template.room + template.overhead) // _ERROR * in_bytes
+    return found
 
 
 def _set_apart(made: Problem, packer: Packer) -> frozenset[int]:

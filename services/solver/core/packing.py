@@ -210,10 +210,8 @@ class Packer:
         counts = most_that_fit(bins.free[candidates][:, request.columns], request.needed)
         if where.caps is not None:
             counts = np.minimum(counts, where.caps[candidates])
-        for volume in shape.volume_attach_counts:
-            if volume.driver in bins.attachable:
-                left = bins.attachable[volume.driver][candidates] // volume.count
-                counts = np.minimum(counts, np.maximum(left, 0))
+        if shape.volume_attach_counts:
+            counts = np.minimum(counts, bins.attach_room(shape, candidates))
         if shape.host_ports:
             clear = [not conflict(bins.ports(one), shape.host_ports) for one in candidates.tolist()]
             counts = np.minimum(counts, np.array(clear, np.int64))

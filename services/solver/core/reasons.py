@@ -47,6 +47,8 @@ def unplaceable(
 ) -> Unplaceable:
     """Return why the pods of a group that are left over have no place."""
     ask = problem.asks[group][-1]
+    if claim := problem.topology.in_use(ask):
+        return _in_use(claim, packer)
     rule, key = _topology_rule(ask)
     case = _Case(
         ask=ask,
@@ -69,6 +71,14 @@ def unplaceable(
     )
 
 
+def _in_use(claim: str, packer: Packer) -> Unplaceable:
+    return Unplaceable(
+        message=f'persistentvolumeclaim "{claim}" is used by another pod, and only one at a time '
+        "may use it (ReadWriteOncePod)",
+        existing=((Rule.VOLUME_CLAIM, len(packer.bins.standing)),),
+    )
+
+
 def _topology_rule(ask: Ask) -> tuple[Rule, str]:
     if ask.affinity:
         return Rule.POD_AFFINITY, ask.affinity[0][0].topology_key
@@ -76,6 +86,9 @@ def _topology_rule(ask: Ask) -> tuple[Rule, str]:
         return Rule.TOPOLOGY_SPREAD, ask.spread[0].topology_key
     if ask.anti_affinity:
         return Rule.POD_ANTI_AFFINITY, ask.anti_affinity[0].topology_key
+    for volume in ask.shape.shared_volumes:
+        if volume.topology_key:
+            return Rule.VOLUME_TOPOLOGY, volume.topology_key
     return Rule.POD_ANTI_AFFINITY, label_keys.HOSTNAME
 
 
@@ -307,13 +320,6 @@ def _bin_rule(bins: Bins, position: int, case: _Case) -> Rule:
         return Rule.RESOURCES
     if conflict(bins.ports(position), shape.host_ports):
         return Rule.HOST_PORTS
-    if _attach_limit(bins, position, case.ask):
+    if not bins.attach_room(shape, np.array([position]))[0]:
         return Rule.VOLUME_LIMITS
     return case.topology_rule
-
-
-def _attach_limit(bins: Bins, position: int, ask: Ask) -> bool:
-    return any(
-        volume.driver in bins.attachable and bins.attachable[volume.driver][position] < volume.count
-        for volume in ask.shape.volume_attach_counts
-    )

@@ -34,9 +34,21 @@ class Rules:
     affinity: tuple[AffinityRule, ...] = ()
     apart: tuple[tuple[Tally, bool], ...] = ()
     """Tallies of pods to keep away from, and whether the pod is itself counted there."""
+    together: tuple[Tally, ...] = ()
+    """Tallies of the pods that use a volume which is yet to be made where the first of them goes.
+    """
+    exclusive: tuple[str, ...] = ()
+    """Volume claims that a single pod at a time may use."""
     pins: tuple[str, ...] = ()
 
     @property
     def none(self) -> bool:
         """Return whether other pods do not matter."""
-        return not (self.spread or self.affinity or self.apart or self.pins)
+        return not (
+            self.spread
+            or self.affinity
+            or self.apart
+            or self.together
+            or self.exclusive
+            or self.pins
+        )

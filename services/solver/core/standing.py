@@ -30,7 +30,7 @@ from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.domains import ABSENT, Domains
 from services.solver.core.template import Template
 from services.solver.core.vectors import MOST, Bools, Dimensions, Ints
-from services.solver.core.workload import Workload
+from services.solver.core.workload import BoundPods, Workload
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=Effect.NO_SCHEDULE)
 
@@ -103,6 +103,8 @@ class Standing:
     """Per CSI driver (n,): how many more volumes can be attached."""
     index: Mapping[str, int]
     """Bin by name of its node; claims are not in it."""
+    shared_volumes: Mapping[str, tuple[int, ...]]
+    """Bins that have a volume which several pods use, by its claim."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -159,6 +161,9 @@ def standing(given: StandingInput) -> Standing:
                 )
             )
         class_of.append(classes[content])
+    index = {
+        item.name: position for position, item in enumerate(bins) if item.kind is TargetKind.NODE
+    }
     width = len(given.dimensions.names)
     drivers = sorted({driver for item in bins for driver in item.attachable})
     return Standing(
@@ -179,12 +184,18 @@ def standing(given: StandingInput) -> Standing:
             driver: np.array([item.attachable.get(driver, MOST) for item in bins], np.int64)
             for driver in drivers
         },
-        index={
-            item.name: position
-            for position, item in enumerate(bins)
-            if item.kind is TargetKind.NODE
-        },
+        index=index,
+        shared_volumes=_shared_volumes(given.workload.bound, index),
     )
+
+
+def _shared_volumes(bound: BoundPods, index: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    found: dict[str, set[int]] = defaultdict(set)
+    for shape, node, _ in bound.of_shapes(lambda shape: bool(shape.shared_volumes)):
+        if node in index:
+            for one in shape.shared_volumes:
+                found[one.claim].add(index[node])
+    return {claim: tuple(sorted(positions)) for claim, positions in found.items()}
 
 
 def _node_bins(given: StandingInput) -> Iterable[_Bin]:
@@ -251,9 +262,16 @@ def _taken(given: StandingInput) -> _Taken:
     for shape, node, _ in bound.of_shapes(lambda shape: bool(shape.host_ports)):
         ports[node].extend(shape.host_ports)
     attached: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    once: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for shape, node, count in bound.of_shapes(lambda shape: bool(shape.volume_attach_counts)):
         for volume in shape.volume_attach_counts:
-            attached[node][volume.driver] += volume.count * count
+            shared = sum(one.driver == volume.driver for one in shape.shared_volumes)
+            attached[node][volume.driver] += (volume.count - shared) * count
+        for one in shape.shared_volumes:
+            once[node].add((one.claim, one.driver))
+    for node, volumes in once.items():
+        for _, driver in volumes:
+            attached[node][driver] += 1
     return _Taken(
         index={name: position for position, name in enumerate(bound.nodes)},
         requests=requests,

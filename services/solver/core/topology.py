@@ -15,7 +15,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from libs.domain import labels as label_keys
-from libs.domain.pod import PodShape
+from libs.domain.pod import PodShape, SharedVolume
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
@@ -50,6 +50,8 @@ class Topology:
         self._bins = len(ground.standing)
         self._opened: list[Opened] = []
         self._noted: set[int] = set()
+        self._held: set[str] = set()
+        """Volume claims with a user that suffers no other one."""
         self._real_hosts: set[int] = set()
         self._claims: dict[int, Opened] = {}
         """What is known of each claim of this plan, by bin."""
@@ -67,6 +69,7 @@ class Topology:
         everyone = shapes | {shape.id: shape for shape in bound.shapes}
         self._index = ShapeIndex(everyone.values(), namespaces)
         self._own_tallies(everyone.values(), frozenset(shapes))
+        self._volume_tallies(everyone.values())
         for ask in waiting:
             for constraint in ask.spread:
                 self._spread_tally(constraint, ask)
@@ -76,6 +79,8 @@ class Topology:
             for term in ask.anti_affinity:
                 self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
         self._count(bound)
+        for shape in bound.shapes:
+            self._hold(shape)
 
     def record(self, shape: PodShape, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         """Count pods that were placed.
@@ -86,6 +91,7 @@ class Topology:
             counts: (n,) pods per bin.
             opened: those bins that are claims, in order.
         """
+        self._hold(shape)
         claims = bins[bins >= len(self.ground.standing)].tolist()
         self._claims.update(zip(claims, opened, strict=True))
         for one in opened:
@@ -98,6 +104,13 @@ class Topology:
                 self._record_hosts(tally, bins, counts, opened)
             else:
                 self._record_domains(tally, bins, counts, opened)
+
+    def _hold(self, shape: PodShape) -> None:
+        self._held.update(one.claim for one in shape.shared_volumes if one.exclusive)
+
+    def in_use(self, ask: Ask) -> str:
+        """Return a volume claim that one pod at a time may use, and one does; empty if none is."""
+        return next((one for one in self.rules(ask).exclusive if one in self._held), "")
 
     def grow(self, bins: int) -> None:
         """Take note of how many bins there are now."""
@@ -165,6 +178,17 @@ class Topology:
             self._add(name, found)
         return found
 
+    def _volume_tallies(self, shapes: Iterable[PodShape]) -> None:
+        users: dict[SharedVolume, set[int]] = defaultdict(set)
+        for shape in shapes:
+            for one in shape.shared_volumes:
+                if one.topology_key:
+                    users[one].add(shape.id)
+        for one, ids in users.items():
+            key = label_keys.canonical_key(one.topology_key)
+            tally = Tally(key=key, admission=None, terminating=True, shapes=frozenset(ids))
+            self._add(("volume", one), tally)
+
     def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
         name = ("matching", terms, key)
         found = self._tallies.get(name)
@@ -216,6 +240,10 @@ class Topology:
             spread=tuple(spread),
             affinity=affinity,
             apart=tuple(dict.fromkeys(apart)),
+            together=tuple(
+                self._tallies["volume", one] for one in shape.shared_volumes if one.topology_key
+            ),
+            exclusive=tuple(one.claim for one in shape.shared_volumes if one.exclusive),
             pins=tuple(sorted(keys - {label_keys.HOSTNAME})),
         )
 

@@ -60,9 +60,15 @@ class _Judgement:
         self._batch = UNBOUNDED
 
     def verdict(self) -> Verdict | None:
+        if self._topology.in_use(self._ask):
+            return None
+        if self._rules.exclusive:
+            self._batch = 1
         for rule in self._rules.affinity:
             if not self._affinity(rule):
                 return None
+        for tally in self._rules.together:
+            self._together(tally)
         for tally, own in self._rules.apart:
             self._apart(tally, own)
         for spread in self._rules.spread:
@@ -70,24 +76,27 @@ class _Judgement:
                 self._spread_hosts(spread)
             else:
                 self._spread_domains(spread)
-        ranked = []
-        for key, order in self._ranked.items():
-            allowed = self._bounds.get(key, -1)
-            kept = tuple(bits for bits in order if bits & allowed)
-            if not kept:
-                return None
-            self._bounds[key] = sum(kept)
-            ranked.append((key, kept))
+        ranked = self._kept()
         if any(bits == 0 for bits in self._bounds.values()):
             return None
         return Verdict(
             bounds=tuple(sorted(self._bounds.items())),
-            ranked=tuple(ranked),
+            ranked=ranked,
             pins=self._rules.pins,
             caps=self._caps,
             new_cap=self._new_cap,
             batch=self._batch,
         )
+
+    def _kept(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Return the ranked domains within all bounds, which are drawn in to them."""
+        ranked = []
+        for key, order in self._ranked.items():
+            allowed = self._bounds.get(key, -1)
+            kept = tuple(bits for bits in order if bits & allowed)
+            self._bounds[key] = sum(kept)
+            ranked.append((key, kept))
+        return tuple(ranked)
 
     def _affinity(self, rule: AffinityRule) -> bool:
         topology = self._topology
@@ -109,6 +118,14 @@ class _Judgement:
             else:
                 self._bound(tally.key, _positive(tally))
         return True
+
+    def _together(self, tally: Tally) -> None:
+        if not tally.total:
+            self._batch = 1
+        elif tally.on_hosts:
+            self._cap(np.where(tally.hosts(self._topology.bins) > 0, UNBOUNDED, 0), 0)
+        else:
+            self._bound(tally.key, _positive(tally) or ABSENT)
 
     def _apart(self, tally: Tally, own: bool) -> None:
         if tally.on_hosts:

@@ -141,6 +141,9 @@ shapes = st.builds(
     volumes=tuples(tuples(requirements, least=1)),
     volume_attach_counts=tuples(attach_counts),
     device_claims=tuples(device_claims, 1),
+    shared_volumes=tuples(
+        st.builds(pod.SharedVolume, claim=names, driver=texts, exclusive=flags, topology_key=texts)
+    ),
 )
 owners = st.builds(pod.Owner, api_version=names, kind=names, name=names, uid=names)
 milliseconds = st.integers(0, 253_402_300_799_999)

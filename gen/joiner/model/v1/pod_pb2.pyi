@@ -141,6 +141,42 @@ class VolumeAttachCount(_message.Message):
 Global___VolumeAttachCount: _TypeAlias = VolumeAttachCount  # noqa: Y015
 
 @_typing.final
+class SharedVolume(_message.Message):
+    """A volume claim of a pod that other pods use, too."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAIM_FIELD_NUMBER: _builtins.int
+    DRIVER_FIELD_NUMBER: _builtins.int
+    EXCLUSIVE_FIELD_NUMBER: _builtins.int
+    TOPOLOGY_KEY_FIELD_NUMBER: _builtins.int
+    claim: _builtins.str
+    """Namespace and name of the claim, joined by a slash. Required."""
+    driver: _builtins.str
+    """CSI driver that attaches its volume, which counts once per node; empty where none does."""
+    exclusive: _builtins.bool
+    """Whether a single pod at a time may use it (ReadWriteOncePod)."""
+    topology_key: _builtins.str
+    """Topology key of which all its pods have to be in one domain, since its volume is yet to be made where the
+    first of them goes; empty once there is a volume.
+    """
+    def __init__(
+        self,
+        *,
+        claim: _builtins.str = ...,
+        driver: _builtins.str = ...,
+        exclusive: _builtins.bool = ...,
+        topology_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "driver", b"driver", "exclusive", b"exclusive", "topology_key", b"topology_key"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SharedVolume: _TypeAlias = SharedVolume  # noqa: Y015
+
+@_typing.final
 class PodShape(_message.Message):
     """Everything that decides where a pod may run. Pods that cannot be told apart by it share one shape; what
     decides when or which pod is a column of PodTable.
@@ -165,6 +201,7 @@ class PodShape(_message.Message):
     VOLUMES_FIELD_NUMBER: _builtins.int
     VOLUME_ATTACH_COUNTS_FIELD_NUMBER: _builtins.int
     DEVICE_CLAIMS_FIELD_NUMBER: _builtins.int
+    SHARED_VOLUMES_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number that rows refer to; unique and stable within an epoch. Any value."""
     namespace: _builtins.str
@@ -229,6 +266,10 @@ class PodShape(_message.Message):
     def device_claims(self) -> _containers.RepeatedCompositeFieldContainer[_device_pb2.DeviceClaim]:
         """Devices claimed through dynamic resource allocation."""
 
+    @_builtins.property
+    def shared_volumes(self) -> _containers.RepeatedCompositeFieldContainer[Global___SharedVolume]:
+        """Volume claims that other pods use, too, sorted by claim; counted in `volume_attach_counts` as well."""
+
     def __init__(
         self,
         *,
@@ -249,10 +290,11 @@ class PodShape(_message.Message):
         volumes: _abc.Iterable[Global___VolumeTopology] | None = ...,
         volume_attach_counts: _abc.Iterable[Global___VolumeAttachCount] | None = ...,
         device_claims: _abc.Iterable[_device_pb2.DeviceClaim] | None = ...,
+        shared_volumes: _abc.Iterable[Global___SharedVolume] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node_selector", b"node_selector", "requests", b"requests"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_node_terms", b"required_node_terms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -2,6 +2,9 @@ from typing import Any
 
 import pytest
 
+from libs.cluster.state import ClusterState
+from libs.domain.labels import ZONE
+from libs.domain.pod import SharedVolume
 from libs.domain.reason import Rule
 from tests.unit.libs.cluster.clusters import (
     a_state,
@@ -179,6 +182,49 @@ def test_a_pod_waits_for_a_claim_that_is_not_there() -> None:
     assert (pod_names(after), reasons(after)) == (["a"], {})
     assert shape_of(after, "a").volume_attach_counts[0].driver == "p"
     assert row_of(after, "a").volume_claims == ("data",)
+
+
+def _with_a_claim(*pods: Document, modes: tuple[str, ...] = ()) -> ClusterState:
+    state = a_state(*pods)
+    spec = {"storageClassName": "c", "accessModes": list(modes)}
+    claim = an_object("v1", "PersistentVolumeClaim", "data", "default", spec=spec)
+    kind = ("storage.k8s.io/v1", "StorageClass", "c")
+    late = an_object(*kind, provisioner="p", volumeBindingMode="WaitForFirstConsumer")
+    for one in (claim, late):
+        state.upsert(an_object_of(one))
+    return state
+
+
+def test_a_claim_is_shared_as_long_as_two_pods_use_it() -> None:
+    first, second = (a_pod(name, volumes=_claiming()) for name in ("a", "b"))
+    state = _with_a_claim(first, modes=("ReadWriteOncePod",))
+    alone = taken(state)
+
+    state.upsert(an_object_of(second))
+    both = taken(state)
+    state.remove("Pod", "default", "b")
+
+    assert shape_of(alone, "a").shared_volumes == ()
+    assert shape_of(both, "a").shared_volumes == (
+        SharedVolume(claim="default/data", driver="p", exclusive=True, topology_key=ZONE),
+    )
+    assert shape_of(taken(state), "a").shared_volumes == ()
+
+
+def test_a_finished_pod_does_not_share_its_claim() -> None:
+    done = a_pod("b", volumes=_claiming(), status={"phase": "Succeeded"})
+
+    snapshot = taken(_with_a_claim(a_pod("a", volumes=_claiming()), done))
+
+    assert shape_of(snapshot, "a").shared_volumes == ()
+
+
+def test_a_claim_that_a_pod_mounts_twice_is_one_volume() -> None:
+    twice = [{**one, "name": name} for name in ("v", "w") for one in _claiming()]
+
+    snapshot = taken(_with_a_claim(a_pod("a", volumes=twice)))
+
+    assert [one.count for one in shape_of(snapshot, "a").volume_attach_counts] == [1]
 
 
 def test_waiting_pods_that_are_left_out_are_known_with_their_reason() -> None:
