@@ -6,7 +6,7 @@ command line fills one from files. All joining is in the modules beside it.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from libs.cluster import workloads
 from libs.cluster.claims import Claims
@@ -18,13 +18,14 @@ from libs.cluster.pools import PoolInputs, pools
 from libs.cluster.problems import ObjectKey, Problems
 from libs.cluster.resolving import Resolver
 from libs.cluster.shapes import RawShape, Shapes
+from libs.cluster.targets import Around, Targets
 from libs.domain.capacity import Catalogue, NodeClassRef, ObservedAllocatable
 from libs.domain.errors import InvalidRequest
 from libs.domain.node import Node
-from libs.domain.nodeclaim import NodeClaim
+from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import UnplacedPods
-from libs.domain.pod import PodRow, PodShape, PodTable
+from libs.domain.pod import PodRow, PodShape, PodTable, Target
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
 from libs.domain.workload import CapacityBuffer, DaemonSet, PodDisruptionBudget
@@ -75,6 +76,7 @@ class ClusterState:
         self._catalogues: dict[str, Catalogue] = {}
         self._restricted_domains: dict[str, frozenset[str]] = {}
         self._nominations: dict[tuple[TargetKind, str], datetime] = {}
+        self._targets = Targets()
         self._observed: dict[str, ObservedAllocatable] = {}
         self._broken: dict[ObjectKey, InvalidRequest] = {}
         self._since: dict[ObjectKey, datetime] = {}
@@ -150,6 +152,25 @@ class ClusterState:
         known = self._nominations.get((kind, name))
         self._nominations[kind, name] = until if known is None else max(known, until)
 
+    def expect(self, targets: Mapping[str, Target], now: datetime, span: timedelta) -> None:
+        """Remember where the plan that was carried out now put each pod, by uid (`targets.py`)."""
+        self._targets.put(targets, now, span)
+
+    def is_on_its_way(self, pod_uid: str) -> bool:
+        """Tell whether a claim that the pod is expected on is there and still boots."""
+        name = self._targets.claim_of(pod_uid)
+        if not name or name in self._claims.expected():
+            return bool(name)
+        claim = self._objects.of(karpenter.NodeClaim).get(("", name))
+        return (
+            claim is not None
+            and claim.metadata.deletion_timestamp is None
+            and not any(
+                one.type == ConditionType.INITIALIZED and one.status == "True"
+                for one in claim.status.conditions
+            )
+        )
+
     def claim_in_flight(self, claim: NodeClaim) -> None:
         """Count a claim that was created, before the watch shows it (`claims.planned_claim`)."""
         if ("", claim.name) not in self._objects.of(karpenter.NodeClaim):
@@ -203,7 +224,9 @@ class ClusterState:
             id=snapshot_id,
             observed_at=now,
             shapes=keyed("shapes", placed.shapes.values()),
-            pods=PodTable.from_rows(placed.rows),
+            pods=PodTable.from_rows(
+                self._targets.onto(placed.rows, Around(now=now, nodes=found, claims=claims))
+            ),
             nodes=keyed("nodes", found.values()),
             nodeclaims=keyed("nodeclaims", claims.values()),
             nodepools=keyed("nodepools", self._build_pools(problems)),

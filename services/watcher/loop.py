@@ -32,7 +32,12 @@ from libs.runtime.backoff import Backoff
 from libs.runtime.clock import Clock
 from libs.runtime.latest import LatestValue
 from libs.runtime.timeouts import deadline
-from services.watcher.core.applying import apply_request, created_claims, expected_targets
+from services.watcher.core.applying import (
+    apply_request,
+    created_claims,
+    expected_targets,
+    pod_targets,
+)
 from services.watcher.core.waiting import has_waiting_pods
 from services.watcher.journal import Journal
 from services.watcher.metrics import Metrics, Result
@@ -46,6 +51,10 @@ _RETRY = timedelta(seconds=10)
 
 _SHOWN_WITHIN = timedelta(seconds=15)
 """How long the watch may take to show a claim before it is looked for."""
+
+_TARGETS_LAST = 3
+"""Nomination windows for which a pod is expected on a node that is there: if kube-scheduler did
+not bind it by then, it knows something that the plan did not."""
 
 _RESULTS: tuple[tuple[type[JoinerError], Result], ...] = (
     (StaleRevision, Result.STALE),
@@ -209,6 +218,8 @@ class Provisioning:
         until = now + self._policy.nomination
         for kind, name in expected_targets(solution.plan, result, snapshot):
             self._state.nominate(kind, name, until)
+        targets = pod_targets(solution.plan, result)
+        self._state.expect(targets, now, _TARGETS_LAST * self._policy.nomination)
         self._changes.set(None)
 
     async def _see(self, names: set[str]) -> None:

@@ -5,6 +5,7 @@ Synchronous: when a call returns, the next snapshot has the change.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 
 from libs.cluster.state import ClusterState
 from libs.collections.batcher import Batcher
@@ -18,6 +19,9 @@ from libs.kube.objects.kinds import KubeObject
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
 from libs.runtime.latest import LatestValue
+
+ObjectName = tuple[str, str]
+"""Namespace, name."""
 
 DISRUPTED_TAINT = "karpenter.sh/disrupted"
 
@@ -47,6 +51,8 @@ class Feed:
         self._effects = effects
         self._unlaunched: dict[str, str] = {}
         """Key of the node class by name of each claim that has no instance yet."""
+        self._waiting: dict[ObjectName, _Waiting] = {}
+        """What was last seen of each waiting pod."""
 
     def upsert(self, resource: Resource, obj: KubeObject) -> None:
         """Take an object in."""
@@ -73,6 +79,8 @@ class Feed:
             self._effects.launch_failed(node_class)
         if resource.kind == "NodePool":
             self._effects.pools_changed()
+        if resource.kind == "Pod":
+            self._waiting.pop((key.namespace, key.name), None)
         self._effects.changes.set(None)
 
     def set_aside(self, resource: Resource, broken: BrokenObject) -> None:
@@ -81,11 +89,19 @@ class Feed:
         self._effects.changes.set(None)
 
     def _note_pod(self, pod: Pod) -> None:
-        if not pod.spec.node_name and any(
-            one.type == "PodScheduled" and one.reason == "Unschedulable"
-            for one in pod.status.conditions
-        ):
-            self._effects.batcher.trigger(pod.metadata.uid)
+        """Tell of a pod that began to wait, unless a node for it is booting already.
+
+        kube-scheduler writes the condition anew whenever its message changes, which with every
+        node that appears is every waiting pod; that is no news.
+        """
+        name = pod.metadata.namespace, pod.metadata.name
+        waiting = _waiting(pod)
+        if waiting is None:
+            self._waiting.pop(name, None)
+        elif waiting != self._waiting.get(name):
+            self._waiting[name] = waiting
+            if not self._state.is_on_its_way(pod.metadata.uid):
+                self._effects.batcher.trigger(pod.metadata.uid)
 
     def _note_node(self, node: Node) -> None:
         if any(taint.key == DISRUPTED_TAINT for taint in node.spec.taints):
@@ -99,6 +115,27 @@ class Feed:
             self._unlaunched.pop(name, None)
         else:
             self._unlaunched[name] = node_class_ref(claim.spec.node_class_ref).key
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What makes a waiting pod another one to decide about."""
+
+    uid: str
+    generation: int
+    condition_status: str
+    since: datetime | None
+
+
+def _waiting(pod: Pod) -> _Waiting | None:
+    """Return what is to be seen of a pod that the scheduler found no node for, else None."""
+    if pod.spec.node_name:
+        return None
+    for one in pod.status.conditions:
+        if one.type == "PodScheduled" and one.reason == "Unschedulable":
+            metadata = pod.metadata
+            return _Waiting(metadata.uid, metadata.generation, one.status, one.last_transition_time)
+    return None
 
 
 def _is_launched(claim: NodeClaim) -> bool:

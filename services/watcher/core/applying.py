@@ -1,6 +1,6 @@
 """From a solver's answer to a request that lifecycle can check, and what its reply lets us expect.
 
-Source: `DESIGN.md`, laws 3 and 4; karpenter-behaviour reference, J8 and B1.7.
+Source: `docs/architecture.md`, laws 3 and 4; `docs/sources.md` J8 and B1.7.
 """
 
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from datetime import datetime
 
 from libs.domain.execution import ApplyRequest, ApplyResult, CreatedClaim
 from libs.domain.plan import Plan, PlannedNodeClaim
+from libs.domain.pod import Target
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution
@@ -41,6 +42,19 @@ def expected_targets(
     for created, planned in created_claims(plan, result):
         if _has_real_pod(planned.pod_uids, prefixes):
             yield TargetKind.NODECLAIM, created.name
+
+
+def pod_targets(plan: Plan, result: ApplyResult) -> dict[str, Target]:
+    """Return where each pod is expected, virtual ones included, by uid."""
+    found = {
+        uid: Target(nomination.target_kind, nomination.target)
+        for nomination in plan.nominations
+        for uid in nomination.pod_uids
+    }
+    for created, planned in created_claims(plan, result):
+        target = Target(TargetKind.NODECLAIM, created.name)
+        found.update((uid, target) for uid in planned.pod_uids)
+    return found
 
 
 def created_claims(

@@ -40,6 +40,25 @@ def test_waiting_pods_get_claims_once() -> None:
     on_stage(play)
 
 
+def test_pods_that_come_while_a_claim_boots_find_the_others_where_they_were_put() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.start_watcher()
+        await stage.passed(5)
+        for number in range(4):
+            stage.add_pod(f"p{number}")
+        await stage.passed(3)
+        (name,) = stage.claims()
+        stage.add_pod("late", cpu="200")
+        await stage.passed(5)
+        rows = list(stage.solver.newest.pods.rows())
+        targets = {row.name: row.target.name for row in rows if row.target is not None}
+        others = set(stage.claims()) - {name}
+        assert len(others) == 1
+        assert targets == dict.fromkeys(("p0", "p1", "p2", "p3"), name) | {"late": others.pop()}
+
+    on_stage(play)
+
+
 def test_a_batch_closes_one_quiet_second_after_its_last_pod() -> None:
     async def play(stage: Stage) -> None:
         await stage.start_watcher()

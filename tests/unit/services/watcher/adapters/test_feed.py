@@ -1,12 +1,14 @@
 """Which objects make a decision due, and what else they set off."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from libs.cluster.state import ClusterState
 from libs.collections.batcher import Batcher, Window
+from libs.domain.pod import Target
+from libs.domain.reason import TargetKind
 from libs.kube.api import CAPACITY_BUFFERS, NODE_CLAIMS, NODE_POOLS, NODES, PODS, Resource
 from libs.kube.informer import ObjectKey
 from libs.kube.objects.decoding import from_document
@@ -45,7 +47,8 @@ class World:
             launch_failed=self.failed.append,
             buffers=buffers,
         )
-        self.feed = Feed(ClusterState(), effects)
+        self.state = ClusterState()
+        self.feed = Feed(self.state, effects)
 
     def upsert(self, resource: Resource, document: dict[str, Any]) -> None:
         struct = struct_of(resource.api_version, resource.kind)
@@ -93,6 +96,80 @@ def test_what_needs_a_place_makes_a_decision_due(
     world.upsert(resource, document)
     assert world.triggers.seen == (["uid-x"] if due else [])
     assert world.changes.version == 1
+
+
+def waiting(
+    message: str = "", reason: str = "Unschedulable", since: str = "2026-01-01T00:00:00Z"
+) -> dict[str, Any]:
+    condition = {
+        "type": "PodScheduled",
+        "status": "False",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": since,
+    }
+    return {"metadata": {"namespace": "n"}, "status": {"conditions": [condition]}}
+
+
+@pytest.mark.parametrize(
+    ("later", "news"),
+    [
+        pytest.param(waiting("0/2 nodes are available"), False, id="another text"),
+        pytest.param(waiting(since="2026-01-01T00:00:09Z"), True, id="waits anew"),
+        pytest.param(
+            waiting() | {"metadata": {"namespace": "n", "generation": 2}}, True, id="asks anew"
+        ),
+        pytest.param(
+            waiting() | {"metadata": {"namespace": "n", "uid": "uid-y"}}, True, id="another pod"
+        ),
+    ],
+)
+def test_only_news_of_a_waiting_pod_make_a_decision_due(later: dict[str, Any], news: bool) -> None:
+    world = World()
+    world.upsert(PODS, waiting("0/1 nodes are available"))
+    world.upsert(PODS, later)
+    assert len(world.triggers.seen) == 1 + news
+    assert world.changes.version == 2
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        pytest.param(waiting(reason="SchedulerError"), id="the scheduler failed"),
+        pytest.param(waiting() | {"spec": {"nodeName": "node"}}, id="bound"),
+    ],
+)
+def test_a_pod_that_did_not_wait_in_between_is_news(between: dict[str, Any]) -> None:
+    world = World()
+    for document in (waiting(), between, waiting()):
+        world.upsert(PODS, document)
+    assert world.triggers.seen == ["uid-x", "uid-x"]
+
+
+def test_a_pod_of_the_same_name_after_a_removal_is_news() -> None:
+    world = World()
+    world.upsert(PODS, waiting())
+    world.feed.remove(PODS, ObjectKey("n", "x", "uid-x"))
+    world.upsert(PODS, waiting())
+    assert world.triggers.seen == ["uid-x", "uid-x"]
+
+
+@pytest.mark.parametrize(
+    ("status", "due"),
+    [
+        pytest.param({}, False, id="boots"),
+        pytest.param(
+            {"conditions": [{"type": "Initialized", "status": "True"}]}, True, id="is ready"
+        ),
+    ],
+)
+def test_a_pod_whose_claim_boots_makes_no_decision_due(status: dict[str, Any], due: bool) -> None:
+    world = World()
+    world.upsert(NODE_CLAIMS, {"spec": REFERENCE, "status": status})
+    target = Target(TargetKind.NODECLAIM, "x")
+    world.state.expect({"uid-x": target}, datetime(2026, 1, 1, tzinfo=UTC), timedelta(minutes=1))
+    world.upsert(PODS, waiting())
+    assert world.triggers.seen == (["uid-x"] if due else [])
 
 
 def test_a_buffer_counts_where_its_gate_is_open() -> None:

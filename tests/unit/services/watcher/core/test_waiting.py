@@ -7,14 +7,14 @@ import pytest
 
 from libs.domain.execution import ApplyResult, CreatedClaim, RefusedClaim
 from libs.domain.plan import LaunchOption, Nomination, Plan, PlannedNodeClaim
-from libs.domain.pod import PodRow
+from libs.domain.pod import PodRow, Target
 from libs.domain.reason import TargetKind
 from libs.domain.requirements import ANYTHING
 from libs.domain.resources import NOTHING
 from libs.domain.snapshot import ClusterSnapshot, keyed
 from libs.domain.solution import Cost, PodCounts, Solution, SolveOptions
 from libs.domain.workload import CapacityBuffer
-from services.watcher.core.applying import apply_request, expected_targets
+from services.watcher.core.applying import apply_request, expected_targets, pod_targets
 from services.watcher.core.waiting import has_waiting_pods
 from tests.support.builders import a_node, a_nodeclaim, a_pod, a_shape, a_snapshot, an_owner
 
@@ -89,6 +89,13 @@ def test_real_pods_nominate_and_virtual_ones_do_not() -> None:
         (TargetKind.NODE, "n"),
         (TargetKind.NODECLAIM, "second"),
     ]
+    assert pod_targets(plan, result) == {
+        "q": Target(TargetKind.NODE, "n"),
+        "room-3": Target(TargetKind.NODE, "m"),
+        "room-1": Target(TargetKind.NODECLAIM, "first"),
+        "p": Target(TargetKind.NODECLAIM, "second"),
+        "room-2": Target(TargetKind.NODECLAIM, "second"),
+    }
 
 
 def test_refused_and_unheard_of_claims_are_not_expected() -> None:
@@ -98,6 +105,7 @@ def test_refused_and_unheard_of_claims_are_not_expected() -> None:
         refused=(RefusedClaim(index=0, message="limits"),),
     )
     assert list(expected_targets(plan, result, holding())) == []
+    assert pod_targets(plan, result) == {}
 
 
 def test_a_request_names_every_claim_of_its_snapshot() -> None:
