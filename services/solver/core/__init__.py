@@ -7,5 +7,5 @@ is either, counted standing first; a *tally* counts pods by topology domain.
 
 Layers, each importing only those before it: `vectors`, `ports`, `catalogue` → `workload`, `ask` →
 `domains`, `template`, `standing`, `claim_class` → `tally`, `topology`, `verdict` → `bins`,
-`packing`, `encode` → `launch`, `reasons`, `answer`, `gangs` → `solve`.
+`targets`, `packing`, `encode` → `launch`, `reasons`, `answer`, `gangs` → `solve`.
 """
