@@ -87,7 +87,7 @@ def encode(
                 daemons=daemons,
                 keys=_keys(
                     [one for many in asks.values() for one in many],
-                    [*shapes.values(), *work.bound.shapes],
+                    [*shapes.values(), *work.bound.shapes, *_daemon_shapes(snapshot)],
                 ),
                 templates={template.pool.name: template for template in found},
                 columns=columns,
@@ -111,6 +111,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]
         (one for many in asks for one in many),
         encoded.work.bound,
         dict(encoded.snapshot.namespaces),
+        _daemon_shapes(encoded.snapshot),
     )
     made = Problem(
         dimensions=encoded.dimensions,
@@ -124,6 +125,10 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]
         min_values=encoded.options.min_values_policy,
     )
     return made, Bins(encoded.standing, len(encoded.dimensions.names))
+
+
+def _daemon_shapes(snapshot: ClusterSnapshot) -> list[PodShape]:
+    return [snapshot.shapes[one.shape] for one in snapshot.daemonsets.values()]
 
 
 def _reserves(options: SolveOptions) -> bool:

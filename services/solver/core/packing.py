@@ -25,6 +25,7 @@ from services.solver.core.claim_class import Bounds, ClaimClass, ClaimClasses
 from services.solver.core.limits import PoolLimits
 from services.solver.core.ports import conflict
 from services.solver.core.reservations import Reservations
+from services.solver.core.rules import Arrivals
 from services.solver.core.tally import Opened
 from services.solver.core.targets import Targets, in_order_of_placement
 from services.solver.core.template import Template
@@ -173,13 +174,15 @@ class Packer:
         return self.left[index] < before
 
     def _place_some(self, request: Request, want: int) -> int:
-        where = verdict(self._problem.topology, request.ask)
-        if where is None or not request.ask.places:
+        if not request.ask.places:
             return 0
-        want = min(want, where.batch)
-        placed = self._on_standing(request, where, want)
-        if placed < want and self._problem.templates:
-            placed += self._on_claims(request, where, want - placed)
+        where = verdict(self._problem.topology, request.ask)
+        placed = 0
+        if where is not None:
+            want = min(want, where.batch)
+            placed = self._on_standing(request, where, want)
+            if placed < want and self._problem.templates:
+                placed += self._on_claims(request, where, want - placed)
         while placed < want:
             opened = self._on_new_claims(request, where, want - placed)
             if not opened:
@@ -331,27 +334,57 @@ class Packer:
 
     # New claims.
 
-    def _on_new_claims(self, request: Request, where: Verdict, want: int) -> int:
-        if where.new_cap <= 0:
-            return 0
-        for template, limits in zip(self._problem.templates, self._problem.limits, strict=True):
+    def _on_new_claims(self, request: Request, where: Verdict | None, want: int) -> int:
+        """Open claims for some pods.
+
+        Args:
+            request: of the pods.
+            where: the verdict as long as no daemon that it is about comes with a new node.
+            want: how many pods there are.
+        """
+        topology, classes = self._problem.topology, self._problem.classes
+        for limits in self._problem.limits:
             if not limits.nodes_left:
                 continue
-            root = self._problem.classes.root(template, limits.rows())
-            if not root.offerings.any():
-                continue
-            for bounds, place in _choices(request.ask, where):
-                known = self._narrow(root, request, where, bounds, place)
-                if known is None:
+            root = classes.root(limits.template, limits.rows())
+            for arrivals in topology.arrivals(limits.template):
+                there = where
+                if arrivals.offerings is not None:
+                    there = verdict(topology, request.ask, arrivals)
+                    root = classes.restrict(
+                        classes.root(limits.template, limits.rows()), arrivals.offerings
+                    )
+                if there is None or there.new_cap <= 0 or not root.offerings.any():
                     continue
-                known = self._reserve(known, request)
-                if known is None:
-                    self.deferred.add(request.group)
-                    return 0
-                opened = self._open(known, request, where, limits, want)
-                if opened:
+                opened = self._on_new_claim(request, there, root, arrivals, want)
+                if opened is not None:
                     return opened
         return 0
+
+    def _on_new_claim(
+        self, request: Request, where: Verdict, root: ClaimClass, arrivals: Arrivals, want: int
+    ) -> int | None:
+        """Open claims of one class; None if no pod fits, 0 if it is better to wait."""
+        for bounds, place in _choices(request.ask, where):
+            known = self._narrow(root, request, where, bounds, place)
+            if known is None:
+                continue
+            known = self._reserve(known, request)
+            if known is None:
+                self.deferred.add(request.group)
+                return 0
+            opened = self._open(known, request, where, min(want, where.batch))
+            if len(opened):
+                self._arrive(arrivals, opened)
+                return int(self.bins.pods[opened].sum())
+        return None
+
+    def _arrive(self, arrivals: Arrivals, claims: Ints) -> None:
+        """Count the daemons that come with new claims."""
+        bins = len(self.bins.standing) + claims
+        opened = [Opened(self.bins.claims[one], self.bins.used[one]) for one in claims.tolist()]
+        for shape in arrivals.shapes:
+            self._problem.topology.record(shape, bins, np.ones_like(bins), opened)
 
     def _reserve(self, known: ClaimClass, request: Request) -> ClaimClass | None:
         """Return the class on reserved capacity if it has any; None if all of it is promised."""
@@ -368,13 +401,14 @@ class Packer:
         known: ClaimClass,
         request: Request,
         where: Verdict,
-        limits: PoolLimits,
         want: int,
-    ) -> int:
+    ) -> Ints:
+        """Open as many claims of a class as the pods need, one where there is anything to count."""
+        limits = self._problem.limits[known.template.index]
         nothing = np.zeros((1, len(request.vector)), np.int64)
         most = min(int(self._fit(known, nothing, request, want)[0]), where.new_cap)
         if most <= 0:
-            return 0
+            return np.zeros(0, np.int64)
         single = limits.limited or bool(self._problem.reservations.left)
         count = 1 if single else -(-want // most)
         claims = self.bins.open(known, count)
@@ -383,7 +417,7 @@ class Packer:
         taken[-1] = min(most, want - most * (count - 1))
         limits.charge(known, known.rows_for(request.vector), count)
         self._take(request, claims, taken, [known] * count)
-        return int(taken.sum())
+        return claims
 
     def _take(self, request: Request, claims: Ints, counts: Ints, become: list[ClaimClass]) -> None:
         self.bins.take_claims(claims, counts, request.vector, become)

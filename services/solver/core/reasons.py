@@ -248,14 +248,25 @@ def _by_state(
         short = asked.shortage(left)
         change = f"raise the limits of nodepool {name} by {_listed(short)}"
         return replace(found, asked=asked, offered=left, suggestion=change)
-    where = case.verdict
-    if where is None or where.new_cap <= 0 or not _within(problem, known, where, case.vector):
+    if not _topology_allows(problem, case, known):
         message = f"{case.topology_rule} over {case.topology_key} allows no new node here"
         return replace(_reject(name, case.topology_rule, message), key=case.topology_key)
     if deferred:
         message = "all instances of its reservations are promised; it waits for the next plan"
         return _reject(name, Rule.RESERVATIONS, message)
     return _reject(name, Rule.MIN_VALUES, "too few types are left to keep minValues")
+
+
+def _topology_allows(problem: Problem, case: _Case, known: ClaimClass) -> bool:
+    """Tell whether the pod could go to a new node, with the daemons that come there before it."""
+    for arrivals in problem.topology.arrivals(known.template):
+        where, there = case.verdict, known
+        if arrivals.offerings is not None:
+            where = verdict(problem.topology, case.ask, arrivals)
+            there = problem.classes.restrict(known, arrivals.offerings)
+        if where is not None and where.new_cap > 0 and _within(problem, there, where, case.vector):
+            return True
+    return False
 
 
 def _within(problem: Problem, known: ClaimClass, where: Verdict, vector: Ints) -> bool:

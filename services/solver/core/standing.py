@@ -105,6 +105,9 @@ class Standing:
     """Bin by name of its node; claims are not in it."""
     shared_volumes: Mapping[str, tuple[int, ...]]
     """Bins that have a volume which several pods use, by its claim."""
+    daemons: tuple[tuple[int, ...], ...]
+    """Ids of the shapes of daemon pods that are still to come, per bin; none where the node is
+    initialized, as then they would be there."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -122,6 +125,7 @@ class _Bin:
     ports: tuple[HostPort, ...] = ()
     attachable: Mapping[str, int]
     possible: Possible | None = None
+    daemons: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,6 +190,7 @@ def standing(given: StandingInput) -> Standing:
         },
         index=index,
         shared_volumes=_shared_volumes(given.workload.bound, index),
+        daemons=tuple(item.daemons for item in bins),
     )
 
 
@@ -230,6 +235,7 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
                 limit.driver: limit.count - attached.get(limit.driver, 0)
                 for limit in node.volume_limits
             },
+            daemons=() if node.initialized else tuple(shape.id for shape in missing),
         )
 
 
@@ -302,6 +308,7 @@ def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
             ports=tuple(port for shape in daemons for port in shape.host_ports),
             attachable={},
             possible=possible,
+            daemons=tuple(shape.id for shape in daemons),
         )
 
 

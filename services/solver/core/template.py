@@ -44,6 +44,16 @@ class DaemonPorts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """A pod that comes to new nodes by itself, and the offerings to which it comes."""
+
+    shape: int
+    """Id of its shape."""
+    offerings: Bools
+    """(n_offerings,)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """A pool that can be bought from."""
 
@@ -64,6 +74,7 @@ class Template:
     """(n_rows, n_limits): full capacity by the pool's limited resources."""
     limited: tuple[str, ...]
     daemon_ports: tuple[DaemonPorts, ...]
+    daemons: tuple[Daemon, ...]
     offerings: Bools
     """(n_offerings,): can be bought and meets the template."""
 
@@ -173,8 +184,12 @@ def _template(
     offerings = _offerings(columns, requirements)
     overhead = np.zeros((len(columns.rows), len(dimensions.names)), np.int64)
     ports: list[DaemonPorts] = []
+    coming: list[Daemon] = []
     for ask in daemons.values():
-        rows = _daemon_rows(ask, pool, columns, requirements, offerings)
+        there = _daemon_offerings(ask, pool, columns, requirements, offerings)
+        coming.append(Daemon(shape=ask.shape.id, offerings=there))
+        rows = np.zeros(len(columns.rows), np.bool_)
+        rows[columns.row[there]] = True
         overhead[rows] += dimensions.requests(ask.shape.requests)
         if ask.shape.host_ports and rows.any():
             ports.append(DaemonPorts(ports=ask.shape.host_ports, rows=rows))
@@ -193,6 +208,7 @@ def _template(
         capacities=matrix(columns.capacities, limited),
         limited=limited,
         daemon_ports=tuple(ports),
+        daemons=tuple(coming),
         offerings=offerings & covering(room, 0)[columns.row],
     )
 
@@ -208,17 +224,17 @@ def _offerings(columns: CatalogueColumns, requirements: Requirements) -> Bools:
     return mask
 
 
-def _daemon_rows(
+def _daemon_offerings(
     ask: Ask,
     pool: NodePool,
     columns: CatalogueColumns,
     requirements: Requirements,
     offerings: Bools,
 ) -> Bools:
-    """Return (n_rows,): where the daemon's pod will run."""
-    rows = np.zeros(len(columns.rows), np.bool_)
+    """Return (n_offerings,): where the daemon's pod will run."""
+    found = np.zeros(len(columns.offerings), np.bool_)
     if not bears(ask.shape, pool.template.taints):
-        return rows
+        return found
     for place in ask.places:
         asked = place.requirements
         if place.node_names is not None or not requirements.is_compatible(
@@ -229,8 +245,8 @@ def _daemon_rows(
         for one in requirements.intersection(asked):
             if one.key in asked:
                 mask &= columns.mask(one, lenient=one.key in requirements)
-        rows[columns.row[mask]] = True
-    return rows
+        found |= mask
+    return found
 
 
 def _observed(

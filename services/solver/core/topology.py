@@ -21,7 +21,7 @@ from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
 from services.solver.core.domains import ABSENT, is_single, members
 from services.solver.core.ground import Ground
-from services.solver.core.rules import AffinityRule, Rules, SpreadRule
+from services.solver.core.rules import AffinityRule, Arrivals, Rules, SpreadRule
 from services.solver.core.tally import (
     Opened,
     ShapeIndex,
@@ -30,6 +30,7 @@ from services.solver.core.tally import (
     admission_key,
     admits_claim,
 )
+from services.solver.core.template import Daemon, Template
 from services.solver.core.vectors import Bools, Ints
 from services.solver.core.workload import BoundPods
 
@@ -50,6 +51,9 @@ class Topology:
         self._bins = len(ground.standing)
         self._opened: list[Opened] = []
         self._noted: set[int] = set()
+        self._daemons: dict[int, PodShape] = {}
+        """Daemons that some tally counts, by id of the shape."""
+        self._arrivals: dict[int, tuple[Arrivals, ...]] = {}
         self._held: set[str] = set()
         """Volume claims with a user that suffers no other one."""
         self._real_hosts: set[int] = set()
@@ -61,12 +65,21 @@ class Topology:
         asks: Iterable[Ask],
         bound: BoundPods,
         namespaces: dict[str, Namespace],
+        daemons: Iterable[PodShape] = (),
     ) -> None:
-        """Build every tally that these asks need, and count the pods that run."""
+        """Build every tally that these asks need, and count the pods that run.
+
+        Args:
+            asks: of all pods that wait.
+            bound: the pods that run.
+            namespaces: as selectors see them.
+            daemons: shapes of the pods that come to new nodes by themselves.
+        """
+        by_id = {shape.id: shape for shape in daemons}
         waiting = list(asks)
         self._asks = waiting
         shapes = {ask.shape.id: ask.shape for ask in waiting}
-        everyone = shapes | {shape.id: shape for shape in bound.shapes}
+        everyone = by_id | shapes | {shape.id: shape for shape in bound.shapes}
         self._index = ShapeIndex(everyone.values(), namespaces)
         self._own_tallies(everyone.values(), frozenset(shapes))
         self._volume_tallies(everyone.values())
@@ -81,6 +94,10 @@ class Topology:
         self._count(bound)
         for shape in bound.shapes:
             self._hold(shape)
+        self._daemons = {
+            number: shape for number, shape in by_id.items() if self._counting.get(number)
+        }
+        self._count_daemons()
 
     def record(self, shape: PodShape, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         """Count pods that were placed.
@@ -111,6 +128,43 @@ class Topology:
     def in_use(self, ask: Ask) -> str:
         """Return a volume claim that one pod at a time may use, and one does; empty if none is."""
         return next((one for one in self.rules(ask).exclusive if one in self._held), "")
+
+    def arrivals(self, template: Template) -> tuple[Arrivals, ...]:
+        """Return which daemons come to new nodes of a pool, apart by which ones, cheapest first."""
+        found = self._arrivals.get(template.index)
+        if found is None:
+            coming = [one for one in template.daemons if one.shape in self._daemons]
+            found = self._arrivals[template.index] = tuple(self._apart(template, coming))
+        return found
+
+    def _apart(self, template: Template, coming: list[Daemon]) -> Iterable[Arrivals]:
+        if not coming:
+            yield Arrivals()
+            return
+        left = template.offerings.copy()
+        while left.any():
+            numbers = np.flatnonzero(left)
+            first = numbers[template.columns.rank[numbers].argmin()]
+            same = left.copy()
+            for one in coming:
+                same &= one.offerings == one.offerings[first]
+            left &= ~same
+            shapes = tuple(self._daemons[one.shape] for one in coming if one.offerings[first])
+            keys = {tally.key for shape in shapes for tally in self._counting[shape.id]}
+            yield Arrivals(
+                shapes=shapes, offerings=same, pins=tuple(sorted(keys - {label_keys.HOSTNAME}))
+            )
+
+    def least_arriving(self, tally: Tally) -> int:
+        """Return how many pods that a tally counts come to any node that could be bought."""
+        return min(
+            (
+                one.count(tally)
+                for template in self.ground.templates
+                for one in self.arrivals(template)
+            ),
+            default=0,
+        )
 
     def grow(self, bins: int) -> None:
         """Take note of how many bins there are now."""
@@ -264,6 +318,19 @@ class Topology:
                     counted = counted & ~running.terminating[rows]
                 self._count_in(tally, bins[counted], running.count[rows][counted])
 
+    def _count_daemons(self) -> None:
+        """Count the daemons that are still to come to standing bins."""
+        standing = self.ground.standing
+        for number in self._daemons:
+            bins = np.array(
+                [at for at, coming in enumerate(standing.daemons) if number in coming], np.int64
+            )
+            for tally in self._counting[number]:
+                decided = bins
+                if not tally.on_hosts:
+                    decided = bins[self.ground.domain_of(tally.key)[bins] > 0]
+                self._count_in(tally, decided, np.ones(len(decided), np.int64))
+
     def _count_in(self, tally: Tally, bins: Ints, counts: Ints) -> None:
         """Count pods that run on standing bins, (n,), so many each, (n,)."""
         has_key = (
@@ -358,6 +425,19 @@ class Topology:
             return None
         counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
         return None if len(counts) < (few or 1) else int(counts.min())
+
+    def least_expected(self, rule: SpreadRule) -> int:
+        """Return the smallest count on any host while an empty one can still be had.
+
+        Empty means: with the daemons that come to every node.
+        """
+        if rule.constraint.min_domains is not None:
+            return 0
+        coming = self.least_arriving(rule.tally)
+        if not coming:
+            return 0
+        counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
+        return min(coming, int(counts.min())) if len(counts) else coming
 
     def _looked_at(self, tally: Tally) -> Bools:
         """Return (n_bins,): the hosts that a constraint looks at."""

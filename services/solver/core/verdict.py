@@ -6,14 +6,14 @@ Source: kube-scheduler's PodTopologySpread and InterPodAffinity; on hosts the mi
 anything can be bought, since an empty node can always be had (`docs/sources.md` D8.6).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from services.solver.core.ask import Ask
 from services.solver.core.claim_class import Bounds
 from services.solver.core.domains import ABSENT, members
-from services.solver.core.rules import AffinityRule, Rules, SpreadRule
+from services.solver.core.rules import NOBODY, AffinityRule, Arrivals, Rules, SpreadRule
 from services.solver.core.tally import Tally
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import UNBOUNDED, Bools, Ints
@@ -40,16 +40,26 @@ class Verdict:
 UNBOUND = Verdict(bounds=(), ranked=(), pins=(), caps=None, new_cap=UNBOUNDED, batch=UNBOUNDED)
 
 
-def verdict(topology: Topology, ask: Ask) -> Verdict | None:
-    """Return where the next pods of this ask may go; None if nowhere."""
+def verdict(topology: Topology, ask: Ask, arrivals: Arrivals = NOBODY) -> Verdict | None:
+    """Return where the next pods of this ask may go; None if nowhere.
+
+    Args:
+        topology: where all others are.
+        ask: what is asked for.
+        arrivals: who comes to a new node first; then the verdict is about new nodes only.
+    """
     rules = topology.rules(ask)
-    return UNBOUND if rules.none else _Judgement(topology, ask, rules).verdict()
+    found = UNBOUND if rules.none else _Judgement(topology, ask, rules, arrivals).verdict()
+    if found is None or not arrivals.pins:
+        return found
+    return replace(found, pins=tuple(sorted({*found.pins, *arrivals.pins})))
 
 
 class _Judgement:
     """One verdict in the making."""
 
-    def __init__(self, topology: Topology, ask: Ask, rules: Rules) -> None:
+    def __init__(self, topology: Topology, ask: Ask, rules: Rules, arrivals: Arrivals) -> None:
+        self._arrivals = arrivals
         self._topology = topology
         self._ask = ask
         self._rules = rules
@@ -100,6 +110,8 @@ class _Judgement:
 
     def _affinity(self, rule: AffinityRule) -> bool:
         topology = self._topology
+        if any(self._arrivals.count(tally) for tally in rule.tallies):
+            return True
         if not any(tally.total for tally in rule.tallies):
             if not rule.own:
                 return False
@@ -128,6 +140,8 @@ class _Judgement:
             self._bound(tally.key, _positive(tally) or ABSENT)
 
     def _apart(self, tally: Tally, own: bool) -> None:
+        if self._arrivals.count(tally):
+            self._new_cap = 0
         if tally.on_hosts:
             most = 1 if own else UNBOUNDED
             hosts = tally.hosts(self._topology.bins)
@@ -143,13 +157,16 @@ class _Judgement:
         least = topology.least_on_hosts(self._ask, rule)
         if least is not None or rule.constraint.min_domains is not None:
             self._batch = 1
-        least = least or 0
+        if least is None:
+            least = topology.least_expected(rule)
         room = rule.constraint.max_skew + least - hosts
-        most = rule.constraint.max_skew
+        # A new host that is counted may itself be the one with the fewest.
+        coming = self._arrivals.count(rule.tally)
+        most = rule.constraint.max_skew + min(least, coming) - coming
         if not rule.own:
             room = np.where(room >= 0, UNBOUNDED, 0)
-            most = UNBOUNDED
-        self._cap(np.maximum(room, 0), most)
+            most = UNBOUNDED if most >= 0 else 0
+        self._cap(np.maximum(room, 0), max(most, 0))
         self._bound_bins(topology.ground.standing.hostnames, UNBOUNDED)
 
     def _spread_domains(self, rule: SpreadRule) -> None:
@@ -160,7 +177,9 @@ class _Judgement:
         few = rule.constraint.min_domains
         if few is not None and len(counted) < few:
             least = 0
-        most = rule.constraint.max_skew + least - rule.own
+        most = rule.constraint.max_skew + least - rule.own - self._arrivals.count(tally)
+        if self._arrivals.count(tally):
+            self._batch = 1
         allowed = [
             (tally.by_domain.get(number, 0), topology.ground.domains.value(key, number), number)
             for number in range(1, topology.ground.domains.count(key))
