@@ -12,7 +12,7 @@ from tests.unit.libs.cluster.clusters import (
     snapshot_of,
     taken,
 )
-from tests.unit.libs.kube.manifests import Document, a_node, a_nodeclaim
+from tests.unit.libs.kube.manifests import Document, a_node, a_nodeclaim, a_nodepool
 
 TIME = "2026-07-01T00:00:00Z"
 
@@ -159,3 +159,24 @@ def test_what_nodes_of_a_type_report_is_learnt_from_initialized_ones() -> None:
     (seen,) = snapshot.observed_allocatable.values()
     assert seen.key == "karpenter.kwok.sh/KWOKNodeClass/default/m5.large"
     assert seen.allocatable.get("memory") == 6 * 2**30
+
+
+def test_what_the_last_node_of_a_type_reported_is_remembered_while_its_class_is_used() -> None:
+    labels = {
+        "karpenter.sh/registered": "true",
+        "karpenter.sh/initialized": "true",
+        "node.kubernetes.io/instance-type": "m5.large",
+    }
+    small = a_node("a", meta={"labels": labels}, status={"allocatable": {"memory": "7Gi"}})
+    small["spec"]["providerID"] = "a"
+    state = a_state(small, a_nodeclaim("a", status={"providerID": "a"}), a_nodepool())
+    taken(state)
+
+    state.remove("Node", "", "a")
+    state.remove("NodeClaim", "", "a")
+    with_pool = taken(state)
+    state.remove("NodePool", "", "default")
+
+    (seen,) = with_pool.observed_allocatable.values()
+    assert seen.allocatable.get("memory") == 7 * 2**30
+    assert not taken(state).observed_allocatable

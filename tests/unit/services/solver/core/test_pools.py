@@ -331,6 +331,15 @@ def test_the_instant_of_the_decision_tells_what_is_stale() -> None:
     assert left_over(plan_of(later, pods=pods(1))) == 1
 
 
+def test_live_nodes_may_have_more_than_the_catalogue_promises() -> None:
+    observed = ObservedAllocatable(
+        node_class=NODE_CLASS, instance_type="m-4", allocatable=amounts(cpu="4500m")
+    )
+    plan = plan_of(shapes=[a_shape(cpu="4400m")], pods=pods(1), observed_allocatable=[observed])
+
+    assert the_claim(plan).instance_types[0] == "m-4"
+
+
 def test_live_nodes_correct_what_the_catalogue_promises() -> None:
     observed = ObservedAllocatable(
         node_class=NODE_CLASS, instance_type="m-4", allocatable=amounts(cpu="3500m")
