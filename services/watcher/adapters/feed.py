@@ -51,6 +51,8 @@ class Feed:
         self._effects = effects
         self._unlaunched: dict[str, str] = {}
         """Key of the node class by name of each claim that has no instance yet."""
+        self._booting: set[str] = set()
+        """Names of the claims that are not initialized yet."""
         self._waiting: dict[ObjectName, _Waiting] = {}
         """What was last seen of each waiting pod."""
 
@@ -75,8 +77,8 @@ class Feed:
     def remove(self, resource: Resource, key: ObjectKey) -> None:
         """Forget an object."""
         self._state.remove(resource.kind, key.namespace, key.name)
-        if resource.kind == "NodeClaim" and (node_class := self._unlaunched.pop(key.name, "")):
-            self._effects.launch_failed(node_class)
+        if resource.kind == "NodeClaim":
+            self._forget_claim(key.name)
         if resource.kind == "NodePool":
             self._effects.pools_changed()
         if resource.kind == "Pod":
@@ -111,10 +113,22 @@ class Feed:
         name, deleting = claim.metadata.name, claim.metadata.deletion_timestamp is not None
         if deleting:
             self._effects.batcher.trigger(claim.metadata.uid)
-        if claim.status.provider_id or _is_launched(claim):
+        if not _is(claim, ConditionType.INITIALIZED):
+            self._booting.add(name)
+        elif name in self._booting:
+            # Now it shows who was planned for the node and found it taken by others.
+            self._booting.remove(name)
+            self._effects.batcher.trigger(claim.metadata.uid)
+        if claim.status.provider_id or _is(claim, ConditionType.LAUNCHED):
             self._unlaunched.pop(name, None)
         else:
             self._unlaunched[name] = node_class_ref(claim.spec.node_class_ref).key
+
+    def _forget_claim(self, name: str) -> None:
+        self._booting.discard(name)
+        node_class = self._unlaunched.pop(name, "")
+        if node_class:
+            self._effects.launch_failed(node_class)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,8 +152,5 @@ def _waiting(pod: Pod) -> _Waiting | None:
     return None
 
 
-def _is_launched(claim: NodeClaim) -> bool:
-    return any(
-        one.type == ConditionType.LAUNCHED and one.status == "True"
-        for one in claim.status.conditions
-    )
+def _is(claim: NodeClaim, kind: ConditionType) -> bool:
+    return any(one.type == kind and one.status == "True" for one in claim.status.conditions)

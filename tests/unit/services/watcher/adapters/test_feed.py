@@ -201,3 +201,23 @@ def test_pools_that_come_and_go_change_the_classes_referred_to() -> None:
     world.upsert(NODE_POOLS, {})
     world.remove(NODE_POOLS)
     assert world.pools_changed == 2
+
+
+INITIALIZED = {"conditions": [{"type": "Initialized", "status": "True"}]}
+
+
+def test_a_node_that_is_there_makes_a_decision_due_once() -> None:
+    world = World()
+    world.upsert(NODE_CLAIMS, {"spec": REFERENCE, "status": LAUNCHED})
+    assert world.triggers.seen == []
+
+    world.upsert(NODE_CLAIMS, {"spec": REFERENCE, "status": INITIALIZED})
+    world.upsert(NODE_CLAIMS, {"spec": REFERENCE, "status": INITIALIZED})
+
+    assert world.triggers.seen == ["uid-x"]
+
+
+def test_a_node_that_was_there_from_the_start_makes_no_decision_due() -> None:
+    world = World()
+    world.upsert(NODE_CLAIMS, {"spec": REFERENCE, "status": INITIALIZED})
+    assert world.triggers.seen == []
