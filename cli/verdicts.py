@@ -81,7 +81,10 @@ def _player(lines: Sequence[str], judge: Judge, file: Path) -> Player:
             return _custom_resources
         case {"steps": _}, Judge.SIMULATOR:
             return _conversations
-    raise InvalidRequest(f"the {judge} cannot answer lines of this kind", field=str(file))
+    other = "simulator" if judge is Judge.ORACLE else "oracle"
+    raise InvalidRequest(
+        f"the {judge} cannot answer lines of this kind; try --with {other}", field=str(file)
+    )
 
 
 def _decoded(line: str, file: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Where other services are found: a channel for a target, and the addresses behind a name.
 
-`Network` is the port; `GrpcNetwork` speaks gRPC over sockets, `libs/runtime/memory.py` has the one
+`Network` is the port; `GrpcNetwork` speaks gRPC over sockets, `libs/runtime/memory` has the one
 without. Laws: `channel` never fails because a peer is down (its calls do), asks for no connection
 before the first call, and reconnects by itself; the same target gives the same channel.
 """

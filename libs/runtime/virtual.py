@@ -5,7 +5,7 @@ given to a thread pool runs inline, at one virtual instant, because a thread's d
 real time. When nothing is ready and no timer is set, no task can ever go on: that is reported with
 the place where each task waits.
 
-Not for tasks that wait for real sockets; join services by `libs/runtime/memory.py` instead.
+Not for tasks that wait for real sockets; join services by `libs/runtime/memory` instead.
 """
 
 import asyncio

@@ -54,8 +54,6 @@ class Settings:
     """Whether pods' preferences hold until nothing else fits, or are left out."""
     min_values_policy: MinValuesPolicy = MinValuesPolicy.STRICT
     """Whether minValues that cannot be met refuse a pod, or are lowered."""
-    refine_budget: timedelta = timedelta(milliseconds=200)
-    """Time in which each plan is made cheaper; zero: the first valid plan is taken."""
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     """Karpenter's feature gates; one that is not named keeps its default, one without effect here
     is refused where it is given another value."""
@@ -97,7 +95,6 @@ class Settings:
         return SolveOptions(
             preference_policy=self.preference_policy,
             min_values_policy=self.min_values_policy,
-            refine_budget=self.refine_budget,
             feature_gates=dict(self.feature_gates),
         )
 

@@ -70,7 +70,6 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
             lifecycle_address=target("lifecycle"),
             sinks=(target("disruption"),),
             providers={GROUP: target("provider_kwok")},
-            refine_budget=timedelta(0),
         ),
     }
 )

@@ -1,7 +1,7 @@
 """Topology domains as bit sets: which values of a label key a node has or could have.
 
 Apart because claims, standing nodes and tallies speak of domains in the same numbers.
-`kubernetes.io/ hostname` has none: there every bin is a domain of its own.
+`kubernetes.io/hostname` has none: there every bin is a domain of its own.
 
 Laws:
     - Bit 0 of every set stands for "the node does not have the key".

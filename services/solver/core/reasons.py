@@ -244,7 +244,11 @@ def _by_state(
     if not limits.nodes_left or (rows is not None and not (rows & fits).any()):
         left = limits.left()
         asked = _smallest_capacity(template, np.flatnonzero(fits))
-        found = _reject(name, Rule.POOL_LIMITS, f"limits leave {_listed(left)}")
+        message = (
+            f"limits leave {_listed(left)}; each node of this plan counts as the largest type that "
+            "it may become"
+        )
+        found = _reject(name, Rule.POOL_LIMITS, message)
         short = asked.shortage(left)
         change = f"raise the limits of nodepool {name} by {_listed(short)}"
         return replace(found, asked=asked, offered=left, suggestion=change)
@@ -276,14 +280,11 @@ def _within(problem: Problem, known: ClaimClass, where: Verdict, vector: Ints) -
 
 
 def _smallest_capacity(template: Template, rows: Ints) -> Resources:
-    amounts = template.capacities[rows]
-    found = {NODES: 1}
-    if len(amounts):
-        found |= dict(zip(template.limited, amounts[0].tolist(), strict=True))
-        least = amounts.min(axis=0)
+    found = {NODES: 1} if NODES in template.pool.limits else {}
+    if len(rows):
+        least = template.capacities[rows].min(axis=0)
         found |= dict(zip(template.limited, least.tolist(), strict=True))
-    limited = {*template.limited, *(NODES,) * (NODES in template.pool.limits)}
-    return Resources({name: amount for name, amount in found.items() if name in limited})
+    return Resources(found)
 
 
 def _listed(resources: Resources) -> str:

@@ -74,7 +74,7 @@ class SolverServiceServicer:
 
     def Simulate(self, request, context):
         """Simulate answers what-ifs: for each scenario, in the order in which they finish, what Solve would say after
-        its edits. UNIMPLEMENTED where a replica is older than this method.
+        its edits. UNIMPLEMENTED where a replica does not have it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -82,15 +82,15 @@ class SolverServiceServicer:
 
     def Consolidate(self, request, context):
         """Consolidate finds the best set of nodes to give up or replace among candidates. UNIMPLEMENTED where a
-        replica is older than this method; the caller then starts nothing but emptiness.
+        replica does not have it; the caller then starts nothing but emptiness.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Explain(self, request, context):
-        """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica is
-        older than this method; the reasons in SolveResponse then have to do.
+        """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
+        not have it; the reasons in SolveResponse then have to do.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

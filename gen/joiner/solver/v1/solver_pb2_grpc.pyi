@@ -40,15 +40,15 @@ class SolverServiceStub:
     """Solve finds a place for every waiting pod: on nodes that exist, on claims in flight, on new claims."""
     Simulate: _grpc.UnaryStreamMultiCallable[_solver_pb2.SimulateRequest, _solver_pb2.SimulateResponse]
     """Simulate answers what-ifs: for each scenario, in the order in which they finish, what Solve would say after
-    its edits. UNIMPLEMENTED where a replica is older than this method.
+    its edits. UNIMPLEMENTED where a replica does not have it.
     """
     Consolidate: _grpc.UnaryUnaryMultiCallable[_solver_pb2.ConsolidateRequest, _solver_pb2.ConsolidateResponse]
     """Consolidate finds the best set of nodes to give up or replace among candidates. UNIMPLEMENTED where a
-    replica is older than this method; the caller then starts nothing but emptiness.
+    replica does not have it; the caller then starts nothing but emptiness.
     """
     Explain: _grpc.UnaryUnaryMultiCallable[_solver_pb2.ExplainRequest, _solver_pb2.ExplainResponse]
-    """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica is
-    older than this method; the reasons in SolveResponse then have to do.
+    """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
+    not have it; the reasons in SolveResponse then have to do.
     """
 
 @_typing.type_check_only
@@ -63,15 +63,15 @@ class SolverServiceAsyncStub(SolverServiceStub):
     """Solve finds a place for every waiting pod: on nodes that exist, on claims in flight, on new claims."""
     Simulate: _aio.UnaryStreamMultiCallable[_solver_pb2.SimulateRequest, _solver_pb2.SimulateResponse]  # type: ignore[assignment]
     """Simulate answers what-ifs: for each scenario, in the order in which they finish, what Solve would say after
-    its edits. UNIMPLEMENTED where a replica is older than this method.
+    its edits. UNIMPLEMENTED where a replica does not have it.
     """
     Consolidate: _aio.UnaryUnaryMultiCallable[_solver_pb2.ConsolidateRequest, _solver_pb2.ConsolidateResponse]  # type: ignore[assignment]
     """Consolidate finds the best set of nodes to give up or replace among candidates. UNIMPLEMENTED where a
-    replica is older than this method; the caller then starts nothing but emptiness.
+    replica does not have it; the caller then starts nothing but emptiness.
     """
     Explain: _aio.UnaryUnaryMultiCallable[_solver_pb2.ExplainRequest, _solver_pb2.ExplainResponse]  # type: ignore[assignment]
-    """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica is
-    older than this method; the reasons in SolveResponse then have to do.
+    """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
+    not have it; the reasons in SolveResponse then have to do.
     """
 
 class SolverServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -95,7 +95,7 @@ class SolverServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_solver_pb2.SimulateResponse], _abc.AsyncIterator[_solver_pb2.SimulateResponse]]:
         """Simulate answers what-ifs: for each scenario, in the order in which they finish, what Solve would say after
-        its edits. UNIMPLEMENTED where a replica is older than this method.
+        its edits. UNIMPLEMENTED where a replica does not have it.
         """
 
     @_abc_1.abstractmethod
@@ -105,7 +105,7 @@ class SolverServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_solver_pb2.ConsolidateResponse, _abc.Awaitable[_solver_pb2.ConsolidateResponse]]:
         """Consolidate finds the best set of nodes to give up or replace among candidates. UNIMPLEMENTED where a
-        replica is older than this method; the caller then starts nothing but emptiness.
+        replica does not have it; the caller then starts nothing but emptiness.
         """
 
     @_abc_1.abstractmethod
@@ -114,8 +114,8 @@ class SolverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _solver_pb2.ExplainRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_solver_pb2.ExplainResponse, _abc.Awaitable[_solver_pb2.ExplainResponse]]:
-        """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica is
-        older than this method; the reasons in SolveResponse then have to do.
+        """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
+        not have it; the reasons in SolveResponse then have to do.
         """
 
 def add_SolverServiceServicer_to_server(servicer: SolverServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -53,7 +53,6 @@ SETTINGS = Settings(
     solver_address=SOLVER,
     lifecycle_address=LIFECYCLE,
     providers={"karpenter.kwok.sh": KWOK},
-    refine_budget=timedelta(0),
 )
 
 
