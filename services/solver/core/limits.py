@@ -20,7 +20,7 @@ from services.solver.core.vectors import MOST, Bools, covering
 class PoolLimits:
     """Room left under the limits of one pool, counted down as claims are opened."""
 
-    __slots__ = ("_left", "_nodes", "template")
+    __slots__ = ("_at_start", "_left", "_nodes", "_open_at_start", "template")
 
     def __init__(self, template: Template, usage: Resources, nodes: int) -> None:
         limits = template.pool.limits
@@ -30,6 +30,8 @@ class PoolLimits:
             np.int64,
         )
         self._nodes = limits.get(NODES) - nodes if NODES in limits else None
+        self._at_start = self.rows()
+        self._open_at_start = self.nodes_left
 
     @property
     def limited(self) -> bool:
@@ -53,6 +55,21 @@ class PoolLimits:
         if not self.template.limited:
             return None
         return covering(self._left, self.template.capacities)
+
+    def used_up(self, fits: Bools) -> bool:
+        """Return whether this plan's own claims, not what was there, keep these rows out.
+
+        Args:
+            fits: (n_rows,): the rows that a pod could use.
+        """
+        if not self._open_at_start:
+            return False
+        if not self.nodes_left:
+            return bool(fits.any())
+        rows = self.rows()
+        if rows is None or self._at_start is None:
+            return False
+        return bool((fits & self._at_start).any()) and not (fits & rows).any()
 
     def charge(self, opened: ClaimClass, rows: Bools, count: int) -> None:
         """Count new claims, each of which may become any of these rows of its class."""

@@ -152,6 +152,14 @@ class Packer:
         return [Opened(known, used) for known, used in zip(bins.claims, bins.used, strict=True)]
 
     def _give_up_domains(self, index: int) -> bool:
+        """Forget domains that cannot be had; False if it is only limits that this plan used up.
+
+        Its claims are charged with the most that they may become: the next plan knows better.
+        """
+        vector = self._problem.dimensions.requests(self._problem.groups[index].shape.requests)
+        for limits in self._problem.limits:
+            if limits.used_up(self._problem.classes.root(limits.template, None).rows_for(vector)):
+                return False
         topology = self._problem.topology
         given_up = [topology.give_up_unreachable(ask) for ask in self._problem.asks[index]]
         return any(given_up)

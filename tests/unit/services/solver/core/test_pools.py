@@ -24,6 +24,7 @@ from tests.support.builders import (
     a_pool,
     a_port,
     a_shape,
+    a_spread,
     a_taint,
     a_term,
     a_toleration,
@@ -315,6 +316,18 @@ def test_the_largest_type_that_a_claim_may_become_is_charged() -> None:
     # 16 are charged for the first, so that 8 are left for the second and nothing for the third.
     assert [claim.instance_types[-1] for claim in plan.nodeclaims] == ["m-16", "m-8"]
     assert left_over(plan) == 1
+
+
+def test_limits_that_the_plan_used_up_do_not_loosen_a_spread() -> None:
+    plan = plan_of(
+        shapes=[a_shape(labels=(("app", "web"),), topology_spread=(a_spread(),))],
+        pods=pods(3),
+        nodepools=[a_pool(limits=amounts(cpu=16))],
+    )
+
+    # All 16 are charged for the first claim; the next plan knows how large it became.
+    assert [len(claim.pod_uids) for claim in plan.nodeclaims] == [1]
+    assert left_over(plan) == 2
 
 
 def test_a_stale_catalogue_buys_nothing_and_says_so() -> None:
