@@ -1,0 +1,98 @@
+"""Limits of pools: what counts towards them, and what a plan may still buy."""
+
+from typing import Any
+
+import pytest
+
+from libs.domain.reason import Rule
+from tests.support.builders import (
+    a_catalogue,
+    a_node,
+    a_nodeclaim,
+    a_pool,
+    a_shape,
+    a_spread,
+    a_taint,
+    a_term,
+    amounts,
+    pods,
+)
+from tests.unit.services.solver.core.asking import (
+    left_over,
+    on_new,
+    plan_of,
+    the_rejection,
+)
+
+
+@pytest.mark.parametrize(
+    ("limits", "placed"),
+    [
+        pytest.param(amounts(), 6, id="none"),
+        pytest.param(amounts(cpu=8), 3, id="the second node would exceed it"),
+        pytest.param(amounts(cpu=9), 3, id="what is left is too small for the type"),
+        pytest.param(amounts(memory="31Gi"), 3, id="any resource counts"),
+        pytest.param(amounts(nodes=1), 3, id="number of nodes"),
+        pytest.param(amounts(cpu=3), 0, id="not even one"),
+    ],
+)
+def test_limits_hold_for_what_the_plan_buys(limits: Any, placed: int) -> None:
+    plan = plan_of(
+        shapes=[a_shape(cpu="1")],
+        pods=pods(6),
+        nodepools=[a_pool(limits=limits)],
+        catalogues=[a_catalogue(ODD)],
+    )
+
+    assert sum(on_new(plan)) == placed
+    assert all(one.reason.rejections[0].rule is Rule.POOL_LIMITS for one in plan.unplaced)
+
+
+def test_nodes_and_claims_of_the_pool_use_up_its_limits() -> None:
+    plan = plan_of(
+        pods=pods(1),
+        nodepools=[a_pool(limits=amounts(cpu=8))],
+        nodes=[a_node(nodeclaim="claim-1", taints=(a_taint(),))],
+        nodeclaims=[
+            a_nodeclaim("claim-1"),
+            a_nodeclaim("claim-2", capacity=amounts(cpu=4), taints=(a_taint(),)),
+        ],
+    )
+
+    assert the_rejection(plan).rule is Rule.POOL_LIMITS
+    assert the_rejection(plan).offered == amounts(cpu=0)
+
+
+def test_leaving_nodes_free_the_limits_of_their_pool() -> None:
+    plan = plan_of(
+        pods=pods(1),
+        nodepools=[a_pool(limits=amounts(cpu=16))],
+        nodes=[a_node(nodeclaim="claim-1", leaving=True)],
+        nodeclaims=[a_nodeclaim("claim-1")],
+    )
+
+    assert on_new(plan) == [1]
+
+
+def test_the_largest_type_that_a_claim_may_become_is_charged() -> None:
+    plan = plan_of(
+        shapes=[a_shape(anti_affinity=(a_term(),))],
+        pods=pods(3),
+        nodepools=[a_pool(limits=amounts(cpu=24))],
+    )
+
+    # 16 are charged for the first, so that 8 are left for the second and nothing for the third.
+    assert [claim.instance_types[-1] for claim in plan.nodeclaims] == ["m-16", "m-8"]
+    assert left_over(plan) == 1
+
+
+def test_limits_that_the_plan_used_up_do_not_loosen_a_spread() -> None:
+    plan = plan_of(
+        shapes=[a_shape(labels=(("app", "web"),), topology_spread=(a_spread(),))],
+        pods=pods(3),
+        nodepools=[a_pool(limits=amounts(cpu=16))],
+    )
+
+    # All 16 are charged for the first claim; the next plan knows how large it became.
+    assert [len(claim.pod_uids) for claim in plan.nodeclaims] == [1]
+    assert left_over(plan) == 2
