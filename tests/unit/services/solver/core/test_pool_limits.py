@@ -14,6 +14,7 @@ from tests.support.builders import (
     a_spread,
     a_taint,
     a_term,
+    a_type,
     amounts,
     pods,
 )
@@ -23,6 +24,8 @@ from tests.unit.services.solver.core.asking import (
     plan_of,
     the_rejection,
 )
+
+ODD = a_type("odd", capacity=amounts(cpu=5, memory="16Gi", pods=3))
 
 
 @pytest.mark.parametrize(
