@@ -11,7 +11,8 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import PreferencePolicy, SolveOptions
 from services.solver.core.catalogue import build
 from services.solver.core.encode import encode, problem
-from services.solver.core.packing import Packer, a_request
+from services.solver.core.packing import Packer
+from services.solver.core.problem import a_request
 from services.solver.core.verdict import verdict
 
 

@@ -10,7 +10,8 @@ from libs.domain.solution import MinValuesPolicy
 from services.solver.core.encode import Encoded
 from services.solver.core.launch import LaunchLists, planned
 from services.solver.core.messages import pool_messages
-from services.solver.core.packing import Packer, Problem
+from services.solver.core.packing import Packer
+from services.solver.core.problem import Problem
 from services.solver.core.reasons import unplaceable
 from services.solver.core.workload import Group
 

@@ -19,7 +19,7 @@ from services.solver.core.companions import together
 from services.solver.core.domains import Domains
 from services.solver.core.ground import Ground
 from services.solver.core.limits import pool_limits
-from services.solver.core.packing import Problem
+from services.solver.core.problem import Problem
 from services.solver.core.reservations import Reservations
 from services.solver.core.standing import Standing, StandingInput, standing
 from services.solver.core.template import Refused, Template, templates

@@ -14,7 +14,8 @@ from libs.domain.reason import Rule
 from libs.domain.resources import BYTES
 from libs.domain.validation import unknown_capacity_types
 from services.solver.core.encode import Encoded
-from services.solver.core.packing import Packer, Problem
+from services.solver.core.packing import Packer
+from services.solver.core.problem import Problem
 from services.solver.core.reasons import amount
 from services.solver.core.template import Template
 from services.solver.core.vectors import Ints, covering

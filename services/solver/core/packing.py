@@ -11,7 +11,6 @@ Source: `docs/sources.md` D4, D5, D10, D12.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -21,51 +20,18 @@ from services.solver.core import min_values
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins
-from services.solver.core.claim_class import Bounds, ClaimClass, ClaimClasses
-from services.solver.core.limits import PoolLimits
+from services.solver.core.claim_class import Bounds, ClaimClass
 from services.solver.core.ports import conflict
-from services.solver.core.reservations import Reservations
+from services.solver.core.problem import Problem, Request, a_request
 from services.solver.core.rules import Arrivals
 from services.solver.core.tally import Opened
 from services.solver.core.targets import Targets, in_order_of_placement
-from services.solver.core.template import Template
-from services.solver.core.topology import Topology
-from services.solver.core.vectors import Bools, Dimensions, Ints, covering, most_that_fit
+from services.solver.core.vectors import Bools, Ints, covering, most_that_fit
 from services.solver.core.verdict import Verdict, verdict
 from services.solver.core.workload import Group
 
 _MOST_CHOICES = 64
 """Most combinations of spread domains that are tried for one pod."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """What every pod of a group takes."""
-
-    group: int
-    ask: Ask
-    vector: Ints
-    """(n_resources,)."""
-    columns: Ints
-    """Columns that are asked for."""
-    needed: Ints
-    """(n_columns,): `vector` there."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """What packing works on."""
-
-    dimensions: Dimensions
-    groups: tuple[Group, ...]
-    asks: tuple[tuple[Ask, ...], ...]
-    """Per group, most wishes first."""
-    templates: tuple[Template, ...]
-    limits: tuple[PoolLimits, ...]
-    classes: ClaimClasses
-    topology: Topology
-    reservations: Reservations
-    min_values: MinValuesPolicy
 
 
 class Packer:
@@ -440,13 +406,6 @@ class Packer:
         bins = len(self.bins.standing) + claims
         self.bins.note(request.group, bins, counts)
         self._problem.topology.record(request.ask.shape, bins, counts, opened)
-
-
-def a_request(group: int, ask: Ask, dimensions: Dimensions) -> Request:
-    """Return what every pod of a group takes."""
-    vector = dimensions.requests(ask.shape.requests)
-    columns = np.flatnonzero(vector)
-    return Request(group=group, ask=ask, vector=vector, columns=columns, needed=vector[columns])
 
 
 def compatible(bins: Bins, ask: Ask) -> Bools:

@@ -21,8 +21,9 @@ from services.solver.core.ask import Ask
 from services.solver.core.bearing import not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClass
-from services.solver.core.packing import Packer, Problem
+from services.solver.core.packing import Packer
 from services.solver.core.ports import conflict
+from services.solver.core.problem import Problem
 from services.solver.core.template import Refused, Template, in_order
 from services.solver.core.vectors import Ints
 from services.solver.core.verdict import Verdict, verdict
