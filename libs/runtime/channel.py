@@ -176,11 +176,25 @@ class DomainCall:
 
     @contextlib.contextmanager
     def _translated(self) -> Iterator[None]:
+        task = asyncio.current_task()
+        cancelled_before = task.cancelling() if task else 0
         try:
             yield
         except grpc.aio.AioRpcError as error:
+            _keep_cancellation(task, cancelled_before)
             message = error.details() or ""
             if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
                 message = f"{self._method} did not answer within its deadline"
             trailers = error.trailing_metadata() or ()
             raise errors.from_status(error.code(), message, trailers) from error
+        _keep_cancellation(task, cancelled_before)
+
+
+def _keep_cancellation(task: "asyncio.Task[Any] | None", before: int) -> None:
+    """Raise the cancellation of `task` that came since; aio lets it end in a stream's preparation.
+
+    A read awaits the task in which aio opens the stream. Cancelling the reader cancels that task,
+    which takes it as its own end: the reader would go on as if nobody had asked it to stop.
+    """
+    if task is not None and task.cancelling() > before:
+        raise asyncio.CancelledError

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import os
+import socket
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -77,6 +79,23 @@ def a_guard() -> Guard:
     )
 
 
+def a_port_to_come_back_to() -> int:
+    """Return a free port that the system never hands out by itself.
+
+    A server that restarts on a port of the ephemeral range may find it taken by a server of a test
+    in another process, and gRPC lets the two share it.
+    """
+    first = 20_000 + os.getpid() * 37 % 9_000  # processes that start together keep apart
+    for number in range(first, first + 37):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", number))
+            except OSError:
+                continue
+            return number
+    raise AssertionError("no port is free")
+
+
 @contextlib.asynccontextmanager
 async def sink(holder: SnapshotHolder, port: int = 0) -> AsyncIterator[str]:
     """Serve the holder; yield `host:port`."""
@@ -109,7 +128,8 @@ async def pushing(
         yield pusher, task
     finally:
         task.cancel()
-        await asyncio.wait([task])
+        done, _ = await asyncio.wait([task], timeout=10)
+        assert done, "the pusher does not let itself be cancelled"
 
 
 @contextlib.asynccontextmanager

@@ -13,6 +13,7 @@ from libs.runtime.timeouts import CallDeadlines
 from libs.snapshots.holder import SnapshotHolder
 from libs.wire.snapshot import encode_push_request
 from tests.contract.snapshots.serving import (
+    a_port_to_come_back_to,
     a_snapshot,
     arrived,
     eventually,
@@ -101,7 +102,8 @@ async def test_a_sink_that_restarts_without_memory_is_sent_a_full_snapshot() -> 
     outbox.put(a_snapshot(1, pods=2))
     async with network() as peers:
         before, after = a_holder(), a_holder()
-        async with sink(before) as address:
+        port = a_port_to_come_back_to()
+        async with sink(before, port) as address:
             channel = peers.channel(address)
             async with pushing(outbox, channel) as (pusher, _):
                 await arrived(before, a_snapshot(1, pods=2))
@@ -109,7 +111,7 @@ async def test_a_sink_that_restarts_without_memory_is_sent_a_full_snapshot() -> 
         async with pushing(outbox, channel) as (pusher, _):
             await eventually(lambda: pusher.state.failures > 0)
             outbox.put(a_snapshot(2, pods=2))
-            async with sink(after, port=int(address.rpartition(":")[2])):
+            async with sink(after, port):
                 await arrived(after, a_snapshot(2, pods=2))
 
 
@@ -118,13 +120,14 @@ async def test_a_sink_that_restarts_under_an_open_stream_catches_up() -> None:
     outbox.put(a_snapshot(1, pods=2))
     async with network() as peers:
         before, after = a_holder(), a_holder()
-        serving = sink(before)
+        port = a_port_to_come_back_to()
+        serving = sink(before, port)
         address = await serving.__aenter__()
         async with pushing(outbox, peers.channel(address)) as (pusher, _):
             await arrived(before, a_snapshot(1, pods=2))
             await serving.__aexit__(None, None, None)
             await eventually(lambda: pusher.state.failures > 0)
-            async with sink(after, port=int(address.rpartition(":")[2])):
+            async with sink(after, port):
                 await arrived(after, a_snapshot(1, pods=2))
                 await eventually(lambda: pusher.state.connected)
 
