@@ -1,32 +1,50 @@
 """Whoever waits for a peer can be stopped, however far the call has come."""
 
 import asyncio
-from datetime import timedelta
-from typing import Any
 
-from libs.runtime.clock import SystemClock
-from libs.runtime.network import GrpcNetwork
-from libs.runtime.timeouts import CallDeadlines
+import grpc
+import pytest
+
+from libs.runtime.channel import DomainCall
 
 
-async def test_a_reader_of_a_peer_that_never_answers_lets_itself_be_cancelled() -> None:
-    accepted: list[asyncio.StreamWriter] = []
-    silent = await asyncio.start_server(lambda _, writer: accepted.append(writer), "127.0.0.1")
-    port = silent.sockets[0].getsockname()[1]
-    network = GrpcNetwork(None, CallDeadlines())
-    try:
-        call: Any = network.channel(f"127.0.0.1:{port}").stream_stream(
-            "/joiner.test.v1.Echo/Chat"
-        )()
-        reading = asyncio.create_task(call.read())
-        await SystemClock().sleep(timedelta(milliseconds=100))
+class OpeningCall:
+    """As aio's call while its stream is being opened: what cancels the reader ends the opening."""
 
-        reading.cancel()
-        await asyncio.wait([reading], timeout=10)
+    def __init__(self, failure: Exception | None) -> None:
+        self.waits = asyncio.Event()
+        self._failure = failure
 
-        assert reading.cancelled()
-    finally:
-        await network.close()
-        for writer in accepted:
-            writer.close()
-        silent.close()
+    async def read(self) -> object:
+        self.waits.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            if self._failure is not None:
+                raise self._failure from None
+        return grpc.aio.EOF
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        pytest.param(None, id="the stream ends"),
+        pytest.param(
+            grpc.aio.AioRpcError(
+                grpc.StatusCode.UNAVAILABLE, grpc.aio.Metadata(), grpc.aio.Metadata()
+            ),
+            id="the peer is away",
+        ),
+    ],
+)
+async def test_a_reader_lets_itself_be_cancelled_while_its_stream_is_opened(
+    failure: Exception | None,
+) -> None:
+    opening = OpeningCall(failure)
+    reading = asyncio.create_task(DomainCall(opening, "/x/Y").read())
+    await opening.waits.wait()
+
+    reading.cancel()
+    await asyncio.wait([reading], timeout=10)
+
+    assert reading.cancelled()
