@@ -87,11 +87,6 @@ class Requirements:
         """False if some key accepts nothing at all."""
         return all(one.satisfiable for one in self._by_key.values())
 
-    @property
-    def has_min_values(self) -> bool:
-        """True if any key asks for a choice of values."""
-        return any(one.min_values is not None for one in self._by_key.values())
-
     def get(self, key: str) -> Requirement | None:
         """Return the requirement of a key; `None` means that anything goes, absence too."""
         return self._by_key.get(key)
