@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from libs.domain import quantity_text
 from libs.oracle.volume_matching import BOUND_ANNOTATION, SELECTED_NODE_ANNOTATION
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.selectors import selects_labels
@@ -18,7 +19,6 @@ from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.feed import Index
 from services.simulator.core.objects import Object, is_deleting, key_of, split_key
 from services.simulator.core.scheduler.volumes import CLAIMS, VOLUMES, claim_reference
-from services.simulator.core.types import quantity
 
 CLASSES = "storageclasses.storage.k8s.io"
 CSI_NODES = "csinodes.storage.k8s.io"
@@ -111,13 +111,13 @@ def _fits(claim: Object, volume: Object) -> bool:
         and (spec.get("storageClassName") or "") == (wanted.get("storageClassName") or "")
         and spec["volumeMode"] == wanted["volumeMode"]
         and set(wanted.get("accessModes") or ()) <= set(spec.get("accessModes") or ())
-        and _capacity(volume) >= quantity.value(_requested(claim))
+        and _capacity(volume) >= quantity_text.value(_requested(claim))
         and (selector is None or selects_labels(selector)(volume["metadata"].get("labels") or {}))
     )
 
 
 def _capacity(volume: Object) -> Any:
-    return quantity.value((volume["spec"].get("capacity") or {}).get("storage", "0"))
+    return quantity_text.value((volume["spec"].get("capacity") or {}).get("storage", "0"))
 
 
 def _requested(claim: Object) -> str:

@@ -15,7 +15,7 @@ from datetime import date
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from services.simulator.core.crd.cel.functions import duration_text
+from libs.cel.functions import duration_text
 
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})", re.ASCII)
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)

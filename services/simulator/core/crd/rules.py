@@ -10,7 +10,7 @@ Source: Kubernetes documentation, "Validation rules" and "Validation ratcheting"
 from dataclasses import dataclass, replace
 from typing import Any
 
-from services.simulator.core.crd.cel.values import NONE, CelError, KeyedList, OptionalValue
+from libs.cel.values import NONE, CelError, KeyedList, OptionalValue
 from services.simulator.core.crd.gotext import bad_value
 from services.simulator.core.crd.schema import MISSING, Rule, Schema
 from services.simulator.core.crd.typed import convert, convert_resource, escape

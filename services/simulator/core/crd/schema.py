@@ -14,8 +14,8 @@ from typing import Any
 
 import re2  # type: ignore[import-untyped]  # the wheel has no stubs
 
+from libs.cel.program import Program, compile_expression
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.crd.cel.program import Program, compile_expression
 
 _VARIABLES = frozenset({"self", "oldSelf"})
 

@@ -13,8 +13,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from services.simulator.core.crd.cel.functions import duration, timestamp
-from services.simulator.core.crd.cel.values import CelError, KeyedList, Poison
+from libs.cel.functions import duration, timestamp
+from libs.cel.values import CelError, KeyedList, Poison
 from services.simulator.core.crd.formats import FORMATS
 from services.simulator.core.crd.gotext import go_type
 from services.simulator.core.crd.schema import Schema

@@ -18,7 +18,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
-from services.simulator.core.types import quantity, table
+from libs.domain import quantity_text
+from services.simulator.core.types import table
 
 Decoder = Callable[[Any, "Decoding"], Any]
 
@@ -294,12 +295,12 @@ def _decode_quantity(value: Any, _decoding: Decoding) -> str:
             "unable to parse quantity's suffix" if isinstance(value, bool) else _NO_QUANTITY
         )
     try:
-        return quantity.canonical(text.strip())
-    except quantity.MalformedQuantity:
+        return quantity_text.canonical(text.strip())
+    except quantity_text.MalformedQuantity:
         raise Mismatch(_NO_QUANTITY) from None
 
 
-_NO_QUANTITY = f"quantities must match the regular expression '{quantity.PATTERN}'"
+_NO_QUANTITY = f"quantities must match the regular expression '{quantity_text.PATTERN}'"
 
 
 def _decode_intstr(value: Any, _decoding: Decoding) -> int | str:

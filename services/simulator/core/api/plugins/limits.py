@@ -6,10 +6,10 @@ Source: Kubernetes documentation, "Limit Ranges".
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from libs.domain import quantity_text
 from services.simulator.core.api.plugins.refusals import refused
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.strategies.podspec import all_containers
-from services.simulator.core.types import quantity
 
 Object = dict[str, Any]
 
@@ -47,10 +47,10 @@ def _out_of_bounds(resources: Mapping[str, Any], entry: Mapping[str, Any]) -> It
     for name, least in (entry.get("min") or {}).items():
         if name not in requests:
             yield f"minimum {name} usage per Container is {least}. No request is specified"
-        elif quantity.value(requests[name]) < quantity.value(least):
+        elif quantity_text.value(requests[name]) < quantity_text.value(least):
             yield f"minimum {name} usage per Container is {least}, but request is {requests[name]}"
     for name, most in (entry.get("max") or {}).items():
         if name not in limits:
             yield f"maximum {name} usage per Container is {most}. No limit is specified"
-        elif quantity.value(limits[name]) > quantity.value(most):
+        elif quantity_text.value(limits[name]) > quantity_text.value(most):
             yield f"maximum {name} usage per Container is {most}, but limit is {limits[name]}"

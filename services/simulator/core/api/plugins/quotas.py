@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from libs.domain import quantity_text
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.plugins.refusals import refused
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.types import quantity
 
 Object = dict[str, Any]
 _COMPUTE = ("cpu", "memory", "ephemeral-storage")
@@ -46,7 +46,7 @@ def _usage(resource: Resource, obj: Object) -> dict[str, Decimal]:
             usage[f"limits.{name}"] = amount
     if resource.qualified == "persistentvolumeclaims":
         size = obj["spec"]["resources"].get("requests", {}).get("storage", "0")
-        usage["requests.storage"] = quantity.value(size)
+        usage["requests.storage"] = quantity_text.value(size)
     return usage
 
 
@@ -54,10 +54,10 @@ def _pod_totals(spec: Object, side: str) -> dict[str, Decimal]:
     running: dict[str, Decimal] = {}
     for container in spec.get("containers", ()):
         for name, text in container["resources"].get(side, {}).items():
-            running[name] = running.get(name, Decimal(0)) + quantity.value(text)
+            running[name] = running.get(name, Decimal(0)) + quantity_text.value(text)
     for container in spec.get("initContainers", ()):
         for name, text in container["resources"].get(side, {}).items():
-            running[name] = max(running.get(name, Decimal(0)), quantity.value(text))
+            running[name] = max(running.get(name, Decimal(0)), quantity_text.value(text))
     return running
 
 
@@ -88,8 +88,8 @@ def _charged(resource: Resource, obj: Object, quota: Object, added: dict[str, De
     exceeded = []
     for name, amount in sorted(added.items()):
         before = used.get(name, "0")
-        total = quantity.value(before) + amount
-        if total > quantity.value(hard[name]):
+        total = quantity_text.value(before) + amount
+        if total > quantity_text.value(hard[name]):
             exceeded.append((name, _text(amount), before, hard[name]))
         used[name] = _text(total)
     if exceeded:
@@ -106,4 +106,4 @@ def _charged(resource: Resource, obj: Object, quota: Object, added: dict[str, De
 
 
 def _text(amount: Decimal) -> str:
-    return quantity.canonical(format(amount, "f"))
+    return quantity_text.canonical(format(amount, "f"))

@@ -7,6 +7,7 @@ kube-apiserver 1.36.
 from collections.abc import Mapping
 from typing import Any
 
+from libs.domain import quantity_text
 from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
 from services.simulator.core.field_errors import (
     FieldError,
@@ -15,7 +16,6 @@ from services.simulator.core.field_errors import (
     required,
     wrong,
 )
-from services.simulator.core.types import quantity
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
@@ -39,7 +39,7 @@ def validate(claim: Object) -> list[FieldError]:
     size = (spec.get("resources") or {}).get("requests", {}).get("storage")
     if size is None:
         found.append(required("spec.resources[storage]"))
-    elif quantity.value(size) <= 0:
+    elif quantity_text.value(size) <= 0:
         found.append(
             wrong(
                 "spec.resources[storage]",
@@ -64,7 +64,11 @@ def validate_update(new: Object, old: Stored) -> list[FieldError]:
     if allowed != new["spec"]:
         return [not_allowed("spec", _FIXED)]
     before, after = (_size(claim) for claim in (old, new))
-    if before is not None and after is not None and quantity.value(after) < quantity.value(before):
+    if (
+        before is not None
+        and after is not None
+        and quantity_text.value(after) < quantity_text.value(before)
+    ):
         return [
             not_allowed(
                 "spec.resources.requests.storage", "field can not be less than status.capacity"

@@ -7,6 +7,7 @@ Source: Kubernetes API reference, Container; order and wordings as recorded from
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from libs.domain import quantity_text
 from services.simulator.core.api import names
 from services.simulator.core.field_errors import (
     FieldError,
@@ -16,7 +17,6 @@ from services.simulator.core.field_errors import (
     required,
     wrong,
 )
-from services.simulator.core.types import quantity
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 _STANDARD = ("cpu", "memory", "ephemeral-storage")
@@ -155,7 +155,7 @@ def _within_limit(name: str, text: str, limits: Mapping[str, str], at: str) -> I
         if extended or name.startswith("hugepages-"):
             yield required(f"{at}.limits", "Limit must be set for non overcommitable resources")
         return
-    request, bound = quantity.value(text), quantity.value(limit)
+    request, bound = quantity_text.value(text), quantity_text.value(limit)
     if (extended or name.startswith("hugepages-")) and request != bound:
         yield wrong(f"{at}.requests", text, f"must be equal to {name} limit of {limit}")
     elif request > bound:
@@ -180,7 +180,7 @@ def is_extended(name: str) -> bool:
 
 def validate_quantity(name: str, text: str, at: str) -> Iterator[FieldError]:
     """Yield what is wrong with one amount."""
-    number = quantity.value(text)
+    number = quantity_text.value(text)
     if number < 0:
         yield wrong(at, text, NOT_NEGATIVE)
     if is_extended(name) and number != number.to_integral_value():

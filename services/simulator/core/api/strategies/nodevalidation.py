@@ -7,6 +7,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from libs.domain import quantity_text
 from services.simulator.core.api import names
 from services.simulator.core.api.strategies.containers import NOT_NEGATIVE
 from services.simulator.core.api.strategies.scheduling import EFFECTS
@@ -18,7 +19,6 @@ from services.simulator.core.field_errors import (
     shown,
     wrong,
 )
-from services.simulator.core.types import quantity
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
@@ -54,7 +54,7 @@ def validate_status(node: Object, _old: Stored) -> list[FieldError]:
 def _validate_amounts(node: Object) -> Iterator[FieldError]:
     for side in ("capacity", "allocatable"):
         for name, text in (node["status"].get(side) or {}).items():
-            if quantity.value(text) < 0:
+            if quantity_text.value(text) < 0:
                 yield wrong(f"status.{side}.{name}", text, NOT_NEGATIVE)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from libs.domain import quantity_text
 from services.simulator.core.api.strategies import podspec, podvalidation
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
-from services.simulator.core.types import quantity
 
 GATED = {
     "type": "PodScheduled",
@@ -71,9 +71,9 @@ def _compute(quantities: Mapping[str, str] | None) -> dict[str, Any]:
     if not quantities:
         return {}
     return {
-        name: quantity.value(quantities[name])
+        name: quantity_text.value(quantities[name])
         for name in ("cpu", "memory")
-        if name in quantities and quantity.value(quantities[name]) > 0
+        if name in quantities and quantity_text.value(quantities[name]) > 0
     }
 
 

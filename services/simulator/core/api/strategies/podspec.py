@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
-from services.simulator.core.types import quantity
+from libs.domain import quantity_text
 
 Object = dict[str, Any]
 _MILLI = Decimal("0.001")
@@ -73,9 +73,9 @@ def round_up(quantities: Object) -> None:
 def _milli(text: str) -> str:
     if not text.endswith(("n", "u")):
         return text
-    number = quantity.value(text)
+    number = quantity_text.value(text)
     rounded = (number / _MILLI).to_integral_value(rounding="ROUND_CEILING")
-    return quantity.canonical(f"{rounded}m")
+    return quantity_text.canonical(f"{rounded}m")
 
 
 def _default_pod_requests(spec: Object, resources: Object) -> None:

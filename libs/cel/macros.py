@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from services.simulator.core.crd.cel.values import CelError, OptionalValue, Value, as_list, read
+from libs.cel.values import CelError, OptionalValue, Value, as_list, read
 
 Scope: TypeAlias = dict[str, Value]
 

@@ -12,24 +12,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from libs.domain.errors import InvalidRequest
-from services.simulator.core.crd.cel import macros, syntax
-from services.simulator.core.crd.cel.functions import FUNCTIONS
-from services.simulator.core.crd.cel.operators import (
+from libs.cel import macros, syntax
+from libs.cel.functions import FUNCTIONS
+from libs.cel.operators import (
     BINARY,
     invert,
     lookup,
     lookup_optional,
     negate,
 )
-from services.simulator.core.crd.cel.parser import parse
-from services.simulator.core.crd.cel.values import (
+from libs.cel.parser import parse
+from libs.cel.values import (
     CelError,
     OptionalValue,
     TypeValue,
     Value,
     read,
 )
+from libs.domain.errors import InvalidRequest
 
 Scope: TypeAlias = dict[str, Value]
 Code: TypeAlias = Callable[[Scope], Value]

@@ -6,9 +6,9 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from services.simulator.core.crd.cel import strings
-from services.simulator.core.crd.cel.operators import add, compare
-from services.simulator.core.crd.cel.values import CelError, Value, as_list, equal
+from libs.cel import strings
+from libs.cel.operators import add, compare
+from libs.cel.values import CelError, Value, as_list, equal
 
 
 def set_contains(whole: Value, part: Value) -> bool:

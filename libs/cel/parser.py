@@ -4,9 +4,8 @@ Source: the grammar of the CEL language definition, with the optional syntax (`.
 and the two-variable comprehensions that Kubernetes enables.
 """
 
-from libs.domain.errors import InvalidRequest
-from services.simulator.core.crd.cel.lexer import Token, tokenize
-from services.simulator.core.crd.cel.syntax import (
+from libs.cel.lexer import Token, tokenize
+from libs.cel.syntax import (
     Binding,
     Call,
     Conditional,
@@ -20,6 +19,7 @@ from services.simulator.core.crd.cel.syntax import (
     Node,
     Select,
 )
+from libs.domain.errors import InvalidRequest
 
 _RELATIONS = frozenset({"<", "<=", ">", ">=", "==", "!=", "in"})
 

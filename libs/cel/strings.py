@@ -12,7 +12,7 @@ from typing import Any
 
 import re2  # type: ignore[import-untyped]  # the wheel has no stubs
 
-from services.simulator.core.crd.cel.values import CelError, Value, as_list
+from libs.cel.values import CelError, Value, as_list
 
 
 @lru_cache(maxsize=1024)

@@ -1,6 +1,6 @@
 import pytest
 
-from services.simulator.core.types import quantity
+from libs.domain import quantity_text
 
 
 @pytest.mark.parametrize(
@@ -21,11 +21,11 @@ from services.simulator.core.types import quantity
     ],
 )
 def test_quantities_have_one_spelling(text: str, spelling: str) -> None:
-    assert quantity.canonical(text) == spelling
-    assert quantity.canonical(spelling) == spelling
+    assert quantity_text.canonical(text) == spelling
+    assert quantity_text.canonical(spelling) == spelling
 
 
 @pytest.mark.parametrize("text", ["", "x", "1x", "1 Gi", "--1", "1e", "1KiB", "0x10"])
 def test_anything_else_is_refused(text: str) -> None:
-    with pytest.raises(quantity.MalformedQuantity):
-        quantity.canonical(text)
+    with pytest.raises(quantity_text.MalformedQuantity):
+        quantity_text.canonical(text)

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from libs.cel.program import compile_expression
+from libs.cel.values import CelError, KeyedList, Poison, UInt
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.crd.cel.program import compile_expression
-from services.simulator.core.crd.cel.values import CelError, KeyedList, Poison, UInt
 
 SELF: dict[str, Any] = {
     "name": "a-b",

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from libs.cel.values import UInt
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.crd.cel.values import UInt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

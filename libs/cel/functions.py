@@ -15,9 +15,9 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from services.simulator.core.crd.cel import lists, strings
-from services.simulator.core.crd.cel.operators import checked_int, checked_uint, compare
-from services.simulator.core.crd.cel.values import (
+from libs.cel import lists, strings
+from libs.cel.operators import checked_int, checked_uint, compare
+from libs.cel.values import (
     NONE,
     CelError,
     KeyedList,
@@ -30,7 +30,7 @@ from services.simulator.core.crd.cel.values import (
     number,
     type_name,
 )
-from services.simulator.core.types import quantity
+from libs.domain import quantity_text
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
 _DURATION = re.compile(r"([+-]?)((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|ms|s|m|h))+", re.ASCII)
@@ -177,8 +177,8 @@ def timestamp(value: Value) -> datetime:
 
 def _quantity(text: Value) -> Quantity:
     try:
-        return Quantity(number=quantity.value(text))
-    except (quantity.MalformedQuantity, TypeError) as error:
+        return Quantity(number=quantity_text.value(text))
+    except (quantity_text.MalformedQuantity, TypeError) as error:
         raise CelError(
             "quantities must match the regular expression "
             "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"

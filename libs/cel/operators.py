@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
-from services.simulator.core.crd.cel.values import (
+from libs.cel.values import (
     NONE,
     CelError,
     KeyedList,
