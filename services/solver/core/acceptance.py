@@ -35,7 +35,7 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
     if where is None:
         return ()
     packer = Packer(made, bins, lambda: False)
-    candidates, counts = packer.standing_room(a_request(0, ask, made.dimensions), where)
+    candidates, counts = packer.standing.room(a_request(0, ask, made.dimensions), where)
     return tuple(
         sorted(
             encoded.standing.names[position]

@@ -165,5 +165,13 @@ class Bins:
         )
 
 
+def first_bins(bins: Ints, counts: Ints, want: int) -> tuple[Ints, Ints]:
+    """Return the first bins that together take `want` pods, and how many each."""
+    before = np.cumsum(counts) - counts
+    taken = np.minimum(counts, np.maximum(want - before, 0))
+    some = taken > 0
+    return bins[some], taken[some]
+
+
 def _shared_by(shape: PodShape, driver: str) -> int:
     return sum(one.driver == driver for one in shape.shared_volumes)

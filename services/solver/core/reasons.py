@@ -58,7 +58,7 @@ def unplaceable(
         topology_rule=rule,
         topology_key=key,
     )
-    deferred = group in packer.deferred
+    deferred = group in packer.claims.deferred
     by_pool = {one.pool.name: _refused(one) for one in refused}
     for template in problem.templates:
         by_pool[template.pool.name] = _rejection(problem, case, template, deferred)
@@ -307,7 +307,7 @@ def _existing(packer: Packer, case: _Case) -> tuple[tuple[Rule, int], ...]:
     standing = bins.standing
     if not len(standing):
         return ()
-    suits = packer.compatible(case.ask)
+    suits = packer.standing.compatible(case.ask)
     tolerated = [one.tolerated(case.ask) for one in standing.classes]
     labelled = [
         any(one.allows(place.requirements) for place in case.ask.node_places)

@@ -1,0 +1,242 @@
+"""Packing on claims of this plan: pods join those that it has opened, or it opens new ones.
+
+Apart because here everything is open: each pod narrows what its claim may still become, and what
+a pool may buy narrows with each claim.
+
+Source: `docs/sources.md` D5.3-4, D6.2-3, D12.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from libs.domain.solution import MinValuesPolicy
+from services.solver.core import min_values
+from services.solver.core.ask import Ask, Place
+from services.solver.core.bearing import bears
+from services.solver.core.bins import Bins, first_bins
+from services.solver.core.claim_class import Bounds, ClaimClass
+from services.solver.core.problem import Problem, Request
+from services.solver.core.rules import Arrivals
+from services.solver.core.tally import Opened
+from services.solver.core.vectors import Ints, covering, most_that_fit
+from services.solver.core.verdict import Verdict, verdict
+
+_MOST_CHOICES = 64
+"""Most combinations of spread domains that are tried for one pod."""
+
+
+class ClaimPacker:
+    """Places pods on claims of this plan, those with fewest pods first, then on new ones."""
+
+    def __init__(self, problem: Problem, bins: Bins) -> None:
+        self._problem = problem
+        self._bins = bins
+        self.deferred: set[int] = set()
+        """Groups that wait for a reservation to be settled."""
+
+    def join(self, request: Request, where: Verdict, want: int) -> int:
+        """Place up to `want` pods on claims that are open and return how many found room."""
+        bins = self._bins
+        enough = covering(bins.headroom[:, request.columns], request.needed)
+        if where.caps is not None:
+            enough &= where.caps[len(bins.standing) :] > 0
+        candidates = np.flatnonzero(enough)
+        placed = 0
+        for bounds, place in _choices(request.ask, where):
+            if placed >= want or not len(candidates):
+                break
+            placed += self._join(request, where, candidates, bounds, place, want - placed)
+        return placed
+
+    def _join(
+        self,
+        request: Request,
+        where: Verdict,
+        candidates: Ints,
+        bounds: Bounds,
+        place: Place,
+        want: int,
+    ) -> int:
+        ids = self._bins.class_ids[candidates]
+        found: list[Ints] = []
+        counts: list[Ints] = []
+        become: dict[int, ClaimClass] = {}
+        for known_id in np.unique(ids).tolist():
+            known = self._problem.classes.all[known_id]
+            narrower = self._narrow(known, request, where, bounds, place)
+            if narrower is None:
+                continue
+            here = candidates[ids == known_id]
+            found.append(here)
+            counts.append(self._fit(narrower, self._bins.used[here], request, want))
+            become[known_id] = narrower
+        if not found:
+            return 0
+        chosen, taken = np.concatenate(found), np.concatenate(counts)
+        if where.caps is not None:
+            taken = np.minimum(taken, where.caps[len(self._bins.standing) + chosen])
+        order = np.lexsort((chosen, self._bins.pods[chosen]))
+        chosen, taken = first_bins(chosen[order], taken[order], want)
+        if not len(chosen):
+            return 0
+        classes = [become[self._bins.claims[claim].id] for claim in chosen.tolist()]
+        self._take(request, chosen, taken, classes)
+        if where.caps is not None:
+            where.caps[len(self._bins.standing) + chosen] -= taken
+        return int(taken.sum())
+
+    def _narrow(
+        self,
+        known: ClaimClass,
+        request: Request,
+        where: Verdict,
+        bounds: Bounds,
+        place: Place,
+    ) -> ClaimClass | None:
+        classes = self._problem.classes
+        ask = request.ask
+        if not bears(ask.shape, known.template.pool.template.taints, ask.effects):
+            return None
+        narrower = classes.narrow(known, place.requirements, ask.shape.host_ports, bounds)
+        if narrower is None or not where.pins:
+            return narrower
+        return classes.pinned(narrower, where.pins, request.vector)
+
+    def _fit(self, known: ClaimClass, used: Ints, request: Request, want: int) -> Ints:
+        """Return (n,): how many pods fit on claims of this class with so much used, (n, m)."""
+        counts: Ints
+        room = known.frontier[None, :, :] - used[:, None, :]
+        # Every column counts: the type must have what is used already, whatever this pod asks.
+        enough = covering(room, request.vector)
+        if want == 1:
+            counts = np.array(enough.any(axis=1), np.int64)
+        else:
+            often = most_that_fit(room[:, :, request.columns], request.needed) * enough
+            counts = np.array(often.max(axis=1), np.int64)
+        if self._problem.min_values is MinValuesPolicy.STRICT and min_values.wanted(known):
+            counts = np.array(
+                [
+                    min_values.most_that_keep(known, there, request.vector, min(most, want))
+                    for there, most in zip(used, counts.tolist(), strict=True)
+                ],
+                np.int64,
+            )
+        if request.ask.shape.host_ports:
+            counts = np.minimum(counts, 1)
+        return counts
+
+    def open(self, request: Request, where: Verdict | None, want: int) -> int:
+        """Open claims for some pods and return how many found room.
+
+        Args:
+            request: of the pods.
+            where: the verdict as long as no daemon that it is about comes with a new node.
+            want: how many pods there are.
+        """
+        topology, classes = self._problem.topology, self._problem.classes
+        for limits in self._problem.limits:
+            if not limits.nodes_left:
+                continue
+            root = classes.root(limits.template, limits.rows())
+            for arrivals in topology.arrivals(limits.template):
+                there = where
+                if arrivals.offerings is not None:
+                    there = verdict(topology, request.ask, arrivals)
+                    root = classes.restrict(
+                        classes.root(limits.template, limits.rows()), arrivals.offerings
+                    )
+                if there is None or there.new_cap <= 0 or not root.offerings.any():
+                    continue
+                opened = self._open_some(request, there, root, arrivals, want)
+                if opened is not None:
+                    return opened
+        return 0
+
+    def _open_some(
+        self, request: Request, where: Verdict, root: ClaimClass, arrivals: Arrivals, want: int
+    ) -> int | None:
+        """Open claims of one class; None if no pod fits, 0 if it is better to wait."""
+        for bounds, place in _choices(request.ask, where):
+            known = self._narrow(root, request, where, bounds, place)
+            if known is None:
+                continue
+            known = self._reserve(known, request)
+            if known is None:
+                self.deferred.add(request.group)
+                return 0
+            opened = self._open(known, request, where, min(want, where.batch))
+            if len(opened):
+                self._arrive(arrivals, opened)
+                return int(self._bins.pods[opened].sum())
+        return None
+
+    def _arrive(self, arrivals: Arrivals, claims: Ints) -> None:
+        """Count the daemons that come with new claims."""
+        bins = len(self._bins.standing) + claims
+        opened = [Opened(self._bins.claims[one], self._bins.used[one]) for one in claims.tolist()]
+        for shape in arrivals.shapes:
+            self._problem.topology.record(shape, bins, np.ones_like(bins), opened)
+
+    def _reserve(self, known: ClaimClass, request: Request) -> ClaimClass | None:
+        """Return the class on reserved capacity if it has any; None if all of it is promised."""
+        reservations = self._problem.reservations
+        if not reservations.left:
+            return known
+        usable = reservations.usable(known, known.rows_for(request.vector))
+        if usable is None:
+            return known
+        return self._problem.classes.restrict(known, usable) if usable.any() else None
+
+    def _open(
+        self,
+        known: ClaimClass,
+        request: Request,
+        where: Verdict,
+        want: int,
+    ) -> Ints:
+        """Open as many claims of a class as the pods need, one where there is anything to count."""
+        limits = self._problem.limits[known.template.index]
+        nothing = np.zeros((1, len(request.vector)), np.int64)
+        most = min(int(self._fit(known, nothing, request, want)[0]), where.new_cap)
+        if most <= 0:
+            return np.zeros(0, np.int64)
+        single = limits.limited or bool(self._problem.reservations.left)
+        count = 1 if single else -(-want // most)
+        claims = self._bins.open(known, count)
+        self._problem.topology.grow(len(self._bins))
+        taken = np.full(count, most, np.int64)
+        taken[-1] = min(most, want - most * (count - 1))
+        limits.charge(known, known.rows_for(request.vector), count)
+        self._take(request, claims, taken, [known] * count)
+        return claims
+
+    def _take(self, request: Request, claims: Ints, counts: Ints, become: list[ClaimClass]) -> None:
+        self._bins.take_claims(claims, counts, request.vector, become)
+        if self._problem.reservations.left:
+            for claim, known in zip(claims.tolist(), become, strict=True):
+                rows = known.rows_for(self._bins.used[claim])
+                self._problem.reservations.hold(claim, known, rows)
+        opened = [
+            Opened(known, self._bins.used[claim])
+            for claim, known in zip(claims.tolist(), become, strict=True)
+        ]
+        bins = len(self._bins.standing) + claims
+        self._bins.note(request.group, bins, counts)
+        self._problem.topology.record(request.ask.shape, bins, counts, opened)
+
+
+def _choices(ask: Ask, where: Verdict) -> Iterator[tuple[Bounds, Place]]:
+    """Yield the ways in which a claim may be narrowed for a pod, best balanced first."""
+    places = [place for place in ask.places if place.node_names is None]
+    if not where.ranked:
+        for place in places:
+            yield where.bounds, place
+        return
+    keys = [key for key, _ in where.ranked]
+    combinations = product(*(order for _, order in where.ranked))
+    for _, combination in zip(range(_MOST_CHOICES), combinations, strict=False):
+        bounds = dict(where.bounds) | dict(zip(keys, combination, strict=True))
+        for place in places:
+            yield tuple(sorted(bounds.items())), place
