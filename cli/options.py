@@ -8,6 +8,7 @@ class Judge(StrEnum):
 
     ORACLE = "oracle"
     SIMULATOR = "simulator"
+    SOLVER = "solver"
 
 
 class Machines(StrEnum):

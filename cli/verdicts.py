@@ -16,6 +16,7 @@ from typing import Any, TextIO
 from cli.failures import bad_input_exits, progress
 from cli.formats import Format, print_json
 from cli.options import Judge
+from cli.replaying import replay as solver_replay
 from libs.domain.errors import InvalidRequest
 from libs.oracle import replay as oracle_replay
 from services.simulator import crd_verdicts, transcripts
@@ -24,6 +25,8 @@ from services.simulator.crd_files import read_crds
 
 Outcome = tuple[int | str, tuple[str, ...]]
 """Id of a line and what differs there, in words."""
+_LINES_PER_UPDATE = 100
+
 Player = Callable[[Sequence[str]], Iterator[Outcome]]
 
 
@@ -31,8 +34,11 @@ def run(file: Path, judge: Judge, output: Format) -> None:
     """Carry out `joiner verdicts`."""
     with bad_input_exits(), progress("reading") as status:
         lines = _lines(file)
-        status.update(f"replaying {len(lines)} lines")
-        outcomes = list(_outcomes(lines, _player(lines, judge, file), file))
+        outcomes = []
+        for outcome in _outcomes(lines, _player(lines, judge, file), file):
+            outcomes.append(outcome)
+            if len(outcomes) % _LINES_PER_UPDATE == 0:
+                status.update(f"replayed {len(outcomes)} of {len(lines)} lines")
     differing = [(id_, found) for id_, found in outcomes if found]
     if output is Format.JSON:
         report = {
@@ -77,11 +83,13 @@ def _player(lines: Sequence[str], judge: Judge, file: Path) -> Player:
     match first, judge:
         case {"pending": _, "verdict": _}, Judge.ORACLE:
             return _scheduling
+        case {"pending": _, "verdict": _}, Judge.SOLVER:
+            return _accepting
         case {"gvk": _, "op": _}, Judge.SIMULATOR:
             return _custom_resources
         case {"steps": _}, Judge.SIMULATOR:
             return _conversations
-    other = "simulator" if judge is Judge.ORACLE else "oracle"
+    other = "oracle" if judge is Judge.SIMULATOR else "simulator"
     raise InvalidRequest(
         f"the {judge} cannot answer lines of this kind; try --with {other}", field=str(file)
     )
@@ -99,6 +107,10 @@ def _decoded(line: str, file: Path) -> dict[str, Any]:
 
 def _scheduling(lines: Sequence[str]) -> Iterator[Outcome]:
     return ((result.id, result.differences) for result in oracle_replay.replay(lines))
+
+
+def _accepting(lines: Sequence[str]) -> Iterator[Outcome]:
+    return ((result.id, result.differences) for result in solver_replay(lines))
 
 
 def _custom_resources(lines: Sequence[str]) -> Iterator[Outcome]:

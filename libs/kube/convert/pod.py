@@ -109,7 +109,7 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
     metadata, spec, status = pod.metadata, pod.spec, pod.status
     owner = owner_of(metadata)
     found = PodRow(
-        uid=metadata.uid or f"{metadata.namespace}/{metadata.name}",
+        uid=uid_of(metadata),
         namespace=metadata.namespace,
         name=metadata.name,
         shape=0,
@@ -127,6 +127,11 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
         gang=gang_of(pod),
     )
     return found._replace(provisionable=_is_provisionable(pod, found, offline=offline))
+
+
+def uid_of(metadata: ObjectMeta) -> str:
+    """Return the uid of a pod; one out of a file has its namespace and name instead."""
+    return metadata.uid or f"{metadata.namespace}/{metadata.name}"
 
 
 def claims_of(pod: Pod) -> tuple[tuple[str, str], ...]:

@@ -9,10 +9,11 @@ from tests.unit.cli.command import NODE, POD, joiner, written
 LINE = {
     "id": 1,
     "kinds": [],
-    "cluster": {"nodes": [NODE]},
+    "nodes": [NODE],
     "pending": POD,
-    "verdict": {"feasibleNodes": ["n1"], "rejected": {}},
+    "verdict": {"schedulable": True, "feasibleNodes": ["n1"]},
 }
+WRONG = {**LINE, "id": 2, "verdict": {"schedulable": False, "feasibleNodes": [], "reasons": {}}}
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,12 @@ LINE = {
         ),
         pytest.param(
             '{"pending": 1, "verdict": 2}', [], "line 1 is not like the others", id="broken line"
+        ),
+        pytest.param(
+            json.dumps({**LINE, "pending": {"spec": {"containers": 5}}}),
+            ["--with", "solver"],
+            "line 1 is not like the others of a recording: pending.spec.containers: ",
+            id="broken pod",
         ),
         pytest.param(
             '{"gvk": 1, "op": 2}',
@@ -65,3 +72,25 @@ def test_an_empty_recording_has_no_lines(tmp_path: Path) -> None:
     done = joiner("verdicts", written(tmp_path, "", name="lines.jsonl"))
 
     assert (done.code, done.out) == (0, "0 lines, 0 agree\n")
+
+
+@pytest.mark.parametrize("judge", ["oracle", "solver"])
+def test_every_line_that_differs_is_shown_with_its_id(tmp_path: Path, judge: str) -> None:
+    file = written(tmp_path, f"{json.dumps(LINE)}\n{json.dumps(WRONG)}\n", name="lines.jsonl")
+
+    done = joiner("verdicts", file, "--with", judge)
+
+    first, last = done.out.splitlines()
+    assert done.code == 0
+    assert first.startswith("2: schedulable: recorded False, ours True; feasible nodes: recorded")
+    assert last == "2 lines, 1 agree"
+
+
+def test_a_report_for_machines_has_the_differing_ids(tmp_path: Path) -> None:
+    file = written(tmp_path, f"{json.dumps(LINE)}\n{json.dumps(WRONG)}\n", name="lines.jsonl")
+
+    done = joiner("verdicts", file, "--with", "solver", "--format", "json")
+
+    report = json.loads(done.out)
+    assert (report["lines"], report["agree"]) == (2, 1)
+    assert [one["id"] for one in report["differ"]] == [2]
