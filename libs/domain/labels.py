@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from libs.domain.spelling import nearest
+
 NODEPOOL = "karpenter.sh/nodepool"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
 REGISTERED = "karpenter.sh/registered"
@@ -131,12 +133,18 @@ def subdomain_problem(text: str) -> str | None:
 def hint(key: str, well_known: Iterable[str], existing: Iterable[str]) -> str | None:
     """Return the key that was probably meant: a well-known one first, else one that is in use.
 
-    Source: `docs/sources.md` A2.6; the smallest match is taken, so that messages are stable.
+    A key is taken for another one if it has its name under another prefix or none, or if it is
+    spelt almost like it.
+
+    Source: `docs/sources.md` A2.6. Difference on purpose: Karpenter also guesses any key that
+    contains the text or ends with its name, such as `nodepool` for `pool` and for `e`.
     """
     name = key.rpartition("/")[2]
     if not name:
         return None
-    for known in (*sorted(well_known), *sorted(existing)):
-        if known != key and (key in known or known.endswith(name)):
-            return known
-    return None
+    groups = sorted(well_known), sorted(existing)
+    for group in groups:
+        for known in group:
+            if known != key and known.rpartition("/")[2] == name:
+                return known
+    return next((found for group in groups for found in nearest(key, group)), None)

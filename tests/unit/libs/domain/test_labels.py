@@ -61,9 +61,15 @@ def test_deprecated_labels_are_renamed_and_the_current_key_wins() -> None:
 @pytest.mark.parametrize(
     ("key", "meant"),
     [
-        pytest.param("zone", "topology.kubernetes.io/zone", id="part of a well-known key"),
+        pytest.param("zone", "topology.kubernetes.io/zone", id="a well-known name without prefix"),
         pytest.param("example.com/arch", "kubernetes.io/arch", id="the same name"),
-        pytest.param("tea", "example.com/team", id="part of a key in use"),
+        pytest.param("team", "example.com/team", id="the name of a key in use"),
+        pytest.param("example.com/taem", "example.com/team", id="letters that changed places"),
+        pytest.param(
+            "topology.kubernetes.io/zones", "topology.kubernetes.io/zone", id="a letter too many"
+        ),
+        pytest.param("pool", None, id="the end of a name is no name"),
+        pytest.param("e", None, id="a letter says nothing"),
         pytest.param("nothing-alike", None, id="nothing alike"),
         pytest.param("", None, id="an empty key"),
         pytest.param("example.com/", None, id="an empty name"),
