@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ from cli import documents
 from cli.formats import counted
 from libs import catalogues
 from libs.cluster import files
-from libs.domain import budget
+from libs.domain import budget, feature_gates
 from libs.domain.capacity import Catalogue, NodeClassRef
 from libs.domain.errors import InvalidRequest
+from libs.domain.feature_gates import FeatureGate
 from libs.domain.plan import UnplacedPods
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.runtime.clock import SystemClock
@@ -35,8 +36,20 @@ class OfflineCluster:
     """Kind and plain form of every object, those of assumed replicas included."""
 
 
-def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster:
+def load(
+    inputs: Sequence[str],
+    catalogue: str,
+    now: datetime,
+    *,
+    gates: Mapping[str, bool] = feature_gates.NONE_GIVEN,
+) -> OfflineCluster:
     """Return the cluster of some files, every node class of which sells one catalogue.
+
+    Args:
+        inputs: names of files, `-` for standard input.
+        catalogue: name or file of what is sold.
+        now: the instant of the decision.
+        gates: feature gates that differ from their defaults.
 
     Raises:
         InvalidRequest: bad input; names file, object and field.
@@ -44,7 +57,12 @@ def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster
     """
     types = catalogues.named(catalogue)
     read = tuple(documents.read(inputs))
-    loaded = files.load(read, default_class=_DEFAULT_CLASS)
+    buffers = feature_gates.is_open(FeatureGate.CAPACITY_BUFFER, gates)
+    loaded = files.load(
+        read,
+        default_class=_DEFAULT_CLASS,
+        options=replace(files.FROM_FILES, capacity_buffers=buffers),
+    )
     for node_class in loaded.node_classes:
         loaded.state.set_catalogue(
             Catalogue(
@@ -63,6 +81,7 @@ def load(inputs: Sequence[str], catalogue: str, now: datetime) -> OfflineCluster
             *loaded.notes,
             *_left_alone(snapshot),
             *_broken_budgets(snapshot),
+            *_behind_gates(loaded.documents, gates),
             *_set_aside(snapshot),
         ),
         left_out=loaded.state.left_out(),
@@ -128,6 +147,17 @@ def _broken_budgets(snapshot: ClusterSnapshot) -> Iterator[str]:
                     f'NodePool "{pool.name}": spec.disruption.budgets[{index}]: {problem}; '
                     "until it is mended nothing in this pool is disrupted"
                 )
+
+
+def _behind_gates(found: Iterable[tuple[str, object]], gates: Mapping[str, bool]) -> Iterator[str]:
+    """Say which objects are not looked at because a gate is closed."""
+    kinds = Counter(kind for kind, _ in found)
+    for gate in (FeatureGate.CAPACITY_BUFFER, FeatureGate.NODE_OVERLAY):
+        if kinds[gate] and not feature_gates.is_open(gate, gates):
+            yield (
+                f"not looked at: {counted(kinds[gate], gate)}; "
+                f"--feature-gates {gate}=true has them count"
+            )
 
 
 def _set_aside(snapshot: ClusterSnapshot) -> Iterator[str]:

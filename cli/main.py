@@ -11,6 +11,7 @@ import typer
 
 from cli.formats import Format
 from cli.options import Judge, Machines
+from libs.domain.solution import MinValuesPolicy, PreferencePolicy
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -29,6 +30,18 @@ CatalogueName = Annotated[
 ]
 Output = Annotated[Format, typer.Option("--format", help="How to print.")]
 Now = Annotated[str | None, typer.Option(help="Instant of the decision, RFC 3339; else now.")]
+Preferences = Annotated[
+    PreferencePolicy,
+    typer.Option("--preference-policy", help="Whether pods' preferences are tried at all."),
+]
+MinValues = Annotated[
+    MinValuesPolicy,
+    typer.Option("--min-values-policy", help="Whether minValues out of reach refuse a pod."),
+]
+Gates = Annotated[
+    str,
+    typer.Option("--feature-gates", help="NAME=true,NAME=false: Karpenter's gates and defaults."),
+]
 
 # Imports below are inside functions, see the module's docstring.
 
@@ -38,15 +51,24 @@ def plan(
     files: Files,
     catalogue: CatalogueName = "kwok",
     output: Output = Format.TABLE,
+    preference_policy: Preferences = PreferencePolicy.RESPECT,
+    min_values_policy: MinValues = MinValuesPolicy.STRICT,
+    gates: Gates = "",
     now: Now = None,
 ) -> None:
     """Find a place for every waiting pod in the files, and print what would be bought.
 
     Exit code 0: every pod has a place; 3: some have not; 2: bad input.
     """
-    from cli.plan import run  # noqa: PLC0415  # imported when it runs
+    from cli.plan import Choices, run  # noqa: PLC0415  # imported when it runs
 
-    run(files, catalogue, output, now)
+    choices = Choices(
+        preference_policy=preference_policy,
+        min_values_policy=min_values_policy,
+        feature_gates=gates,
+        now=now,
+    )
+    run(files, catalogue, output, choices)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from joiner.solver.v1 import solver_pb2 as pb
 
+from libs.domain import feature_gates
 from libs.domain.solution import (
     Cost,
     MinValuesPolicy,
@@ -21,12 +22,14 @@ def decode_solve_options(message: pb.SolveOptions) -> SolveOptions:
     iterations = None
     if message.HasField("refine_iterations"):
         iterations = within("refine_iterations", message.refine_iterations, 0)
+    gates = dict(message.feature_gates)
+    feature_gates.check(gates, "feature_gates")
     return SolveOptions(
         preference_policy=choice("preference_policy", _PREFERENCES, message.preference_policy),
         min_values_policy=choice("min_values_policy", _MIN_VALUES, message.min_values_policy),
         refine_budget=at("refine_budget", message.refine_budget, decode_span),
         refine_iterations=iterations,
-        feature_gates=dict(message.feature_gates),
+        feature_gates=gates,
         seed=message.seed,
         now=optional(message, "now", decode_instant),
     )

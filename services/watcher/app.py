@@ -10,6 +10,7 @@ from libs.clients.outbox import SnapshotOutbox
 from libs.clients.provider import ProviderClient
 from libs.cluster.state import ClusterState, StateOptions
 from libs.collections.batcher import Batcher
+from libs.domain.feature_gates import FeatureGate
 from libs.kube import api as kinds
 from libs.kube.api import KubeApi, Resource
 from libs.kube.credentials import Credentials
@@ -114,7 +115,7 @@ class _Observed:
 
 def _observe(settings: Settings, runtime: Runtime, api: KubeApi, metrics: Metrics) -> _Observed:
     clock = runtime.clock
-    buffers = settings.gate("CapacityBuffer")
+    buffers = settings.is_open(FeatureGate.CAPACITY_BUFFER)
     state = ClusterState(StateOptions(capacity_buffers=buffers))
     changes: LatestValue[None] = LatestValue()
     batcher: Batcher[str] = Batcher(settings.window, clock)
@@ -169,7 +170,7 @@ def _observe(settings: Settings, runtime: Runtime, api: KubeApi, metrics: Metric
 def _watched(settings: Settings) -> tuple[Resource, ...]:
     return (
         *_ALWAYS,
-        *(_FOR_BUFFERS if settings.gate("CapacityBuffer") else ()),
+        *(_FOR_BUFFERS if settings.is_open(FeatureGate.CAPACITY_BUFFER) else ()),
     )
 
 

@@ -3,26 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from types import MappingProxyType
 
 from libs.collections.batcher import Window
+from libs.domain import feature_gates
 from libs.domain.errors import InvalidRequest
+from libs.domain.feature_gates import FeatureGate
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy, SolveOptions
 from libs.runtime.leader import LeaderSettings
 
-GATES: Mapping[str, bool] = MappingProxyType(
-    {
-        "CapacityBuffer": False,
-        "NodeOverlay": False,
-        "NodeRepair": False,
-        "ReservedCapacity": True,
-        "SpotToSpotConsolidation": False,
-        "StaticCapacity": False,
-    }
-)
-"""Karpenter's feature gates and their defaults."""
-
-_IN_EFFECT = ("CapacityBuffer", "ReservedCapacity")
+_IN_EFFECT = (FeatureGate.CAPACITY_BUFFER, FeatureGate.RESERVED_CAPACITY)
 """The gates that change anything here; the others may only be said to be what they are anyway."""
 
 _SHORTEST_NOMINATION = timedelta(seconds=10)
@@ -72,8 +61,9 @@ class Settings:
             )
         if self.batch_max_pods < 1:
             raise InvalidRequest("must be at least 1", field="batch_max_pods")
+        feature_gates.check(self.feature_gates, "feature_gates")
         for name, is_open in sorted(self.feature_gates.items()):
-            _check_gate(name, is_open)
+            _check_in_effect(name, is_open)
 
     @property
     def window(self) -> Window:
@@ -98,17 +88,13 @@ class Settings:
             feature_gates=dict(self.feature_gates),
         )
 
-    def gate(self, name: str) -> bool:
+    def is_open(self, gate: FeatureGate) -> bool:
         """Return whether a feature gate is open."""
-        return self.feature_gates.get(name, GATES[name])
+        return feature_gates.is_open(gate, self.feature_gates)
 
 
-def _check_gate(name: str, is_open: bool) -> None:
-    if name not in GATES:
-        raise InvalidRequest(
-            f"there is no gate {name!r}; there are {', '.join(GATES)}", field="feature_gates"
-        )
-    if name not in _IN_EFFECT and is_open is not GATES[name]:
+def _check_in_effect(name: str, is_open: bool) -> None:
+    if name not in _IN_EFFECT and is_open is not feature_gates.DEFAULTS[name]:
         raise InvalidRequest(
             f"gate {name!r} has no effect yet, so it cannot be {str(is_open).lower()}; "
             f"leave it out: only {' and '.join(_IN_EFFECT)} can be set",

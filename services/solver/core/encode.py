@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from libs.domain import feature_gates
 from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
+from libs.domain.feature_gates import FeatureGate
 from libs.domain.pod import PodShape
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
@@ -132,8 +134,8 @@ def _daemon_shapes(snapshot: ClusterSnapshot) -> list[PodShape]:
 
 
 def _reserves(options: SolveOptions) -> bool:
-    """Tell whether reserved instances are counted: Karpenter's gate, on by default."""
-    return options.feature_gates.get("ReservedCapacity", True)
+    """Tell whether reserved instances are counted."""
+    return feature_gates.is_open(FeatureGate.RESERVED_CAPACITY, options.feature_gates)
 
 
 def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from libs.domain import question, scenario, solution
+from libs.domain import feature_gates, question, scenario, solution
 from tests.support.strategies.cluster import nodepools, overlays
 from tests.support.strategies.decision import plans
 from tests.support.strategies.pod import shapes
@@ -26,7 +26,9 @@ options = st.builds(
     min_values_policy=st.sampled_from(solution.MinValuesPolicy),
     refine_budget=spans,
     refine_iterations=some(amounts),
-    feature_gates=st.dictionaries(names, flags, max_size=2),
+    feature_gates=st.dictionaries(
+        st.sampled_from(sorted(feature_gates.DEFAULTS)), flags, max_size=2
+    ),
     seed=signed,
     now=some(instants),
 )

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from libs.domain.feature_gates import FeatureGate
 from libs.runtime.runtime_settings import RuntimeSettings
 from libs.runtime.settings import SettingsError, load
 from services.watcher.config import Settings
@@ -27,15 +28,15 @@ def test_every_setting_is_read() -> None:
     assert dict(settings.providers)["karpenter.k8s.aws"] == "aws:2"
     assert settings.window.idle == timedelta(seconds=2)
     assert settings.nomination == timedelta(seconds=60)
-    assert settings.gate("CapacityBuffer")
-    assert settings.gate("ReservedCapacity")
+    assert settings.is_open(FeatureGate("CapacityBuffer"))
+    assert settings.is_open(FeatureGate("ReservedCapacity"))
     assert settings.leader.duration == timedelta(seconds=30)
 
 
 def test_a_gate_without_effect_may_be_said_to_be_what_it_is() -> None:
     gates = "NodeRepair=false,StaticCapacity=false,NodeOverlay=false,SpotToSpotConsolidation=false"
 
-    assert not loaded(FEATURE_GATES=gates).gate("NodeRepair")
+    assert not loaded(FEATURE_GATES=gates).is_open(FeatureGate("NodeRepair"))
 
 
 def test_the_nomination_window_is_never_shorter_than_ten_seconds() -> None:

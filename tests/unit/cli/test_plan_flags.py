@@ -1,0 +1,134 @@
+"""How `joiner plan` is told to decide."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.command import POD, POOL, joiner, with_members, written
+
+DEMANDING_POOL = with_members(
+    POOL,
+    spec__template__spec__requirements=[
+        {"key": "topology.kubernetes.io/zone", "operator": "Exists", "minValues": 50}
+    ],
+)
+PREFERRING_POD = with_members(
+    POD,
+    spec__affinity={
+        "nodeAffinity": {
+            "preferredDuringSchedulingIgnoredDuringExecution": [
+                {
+                    "weight": 1,
+                    "preference": {
+                        "matchExpressions": [
+                            {
+                                "key": "topology.kubernetes.io/zone",
+                                "operator": "In",
+                                "values": ["test-zone-d"],
+                            }
+                        ]
+                    },
+                }
+            ]
+        }
+    },
+)
+BUFFER: dict[str, Any] = {
+    "apiVersion": "autoscaling.x-k8s.io/v1beta1",
+    "kind": "CapacityBuffer",
+    "metadata": {"name": "spare", "namespace": "shop", "uid": "spare-uid"},
+    "spec": {"podTemplateRef": {"name": "web"}, "replicas": 2},
+}
+TEMPLATE: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "PodTemplate",
+    "metadata": {"name": "web", "namespace": "shop"},
+    "template": {"spec": POD["spec"]},
+}
+
+
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        pytest.param([], 3, id="as by default"),
+        pytest.param(["--min-values-policy", "Strict"], 3, id="strict"),
+        pytest.param(["--min-values-policy", "BestEffort"], 0, id="best effort"),
+    ],
+)
+def test_min_values_out_of_reach_refuse_a_pod_unless_told_otherwise(
+    tmp_path: Path, flags: list[str], code: int
+) -> None:
+    cluster = written(tmp_path, POD, DEMANDING_POOL)
+
+    assert joiner("plan", "-f", cluster, *flags).code == code
+
+
+@pytest.mark.parametrize(
+    ("flags", "zone"),
+    [
+        pytest.param([], "test-zone-d", id="as by default"),
+        pytest.param(["--preference-policy", "Respect"], "test-zone-d", id="respect"),
+        pytest.param(["--preference-policy", "Ignore"], "test-zone-a", id="ignore"),
+    ],
+)
+def test_preferences_count_unless_told_otherwise(
+    tmp_path: Path, flags: list[str], zone: str
+) -> None:
+    cluster = written(tmp_path, PREFERRING_POD)
+
+    done = joiner("plan", "-f", cluster, "--format", "json", *flags)
+
+    (claim,) = json.loads(done.out)["plan"]["nodeclaims"]
+    assert claim["cheapest"]["zone"] == zone
+
+
+def test_a_gate_has_buffers_count(tmp_path: Path) -> None:
+    cluster = written(tmp_path, BUFFER, TEMPLATE)
+
+    done = joiner(
+        "plan", "-f", cluster, "--format", "json", "--feature-gates", "CapacityBuffer=true"
+    )
+
+    document = json.loads(done.out)
+    assert done.code == 0
+    assert len(document["plan"]["nodeclaims"]) == 1
+    assert document["options"]["featureGates"] == {"CapacityBuffer": True}
+    assert "not looked at" not in done.err
+
+
+def test_what_a_closed_gate_hides_is_told(tmp_path: Path) -> None:
+    cluster = written(tmp_path, BUFFER, TEMPLATE)
+
+    done = joiner("plan", "-f", cluster)
+
+    assert "no pod waits for a node" in done.out
+    assert "1 CapacityBuffer; --feature-gates CapacityBuffer=true has them count" in done.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        pytest.param(
+            ["--feature-gates", "Nope=true"],
+            "--feature-gates: there is no gate 'Nope'; there are CapacityBuffer, NodeOverlay, ",
+            id="unknown gate",
+        ),
+        pytest.param(
+            ["--feature-gates", "NodeOverlay=perhaps"],
+            "--feature-gates: 'NodeOverlay=perhaps' says neither",
+            id="bad value of a gate",
+        ),
+        pytest.param(["--preference-policy", "Some"], "--preference-policy", id="preferences"),
+        pytest.param(["--min-values-policy", "Lax"], "--min-values-policy", id="minValues"),
+        pytest.param(["--now", "today"], "--now: 'today'", id="now"),
+    ],
+)
+def test_a_flag_that_makes_no_sense_is_refused_by_name(
+    tmp_path: Path, flags: list[str], said: str
+) -> None:
+    done = joiner("plan", "-f", written(tmp_path, POD), *flags)
+
+    assert done.code == 2
+    assert said in done.err
