@@ -1,0 +1,133 @@
+"""From the short form of a pod to pods, and to the DaemonSet that has such pods."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tests.scenarios.words import canonical, checked, merged, requirement, toleration
+
+_POD = {
+    *("name", "count", "namespace", "labels", "annotations", "node", "metadata", "spec", "status"),
+    *("cpu", "memory", "resources", "limits", "nodeSelector", "requires", "prefers"),
+    *("spread", "near", "apart", "tolerations", "claims", "ports"),
+}
+
+
+def pods(short: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a pod, or `count` of them with a number behind the name; with `node` they run there."""
+    checked(short, _POD)
+    metadata, spec = _template(short)
+    status: dict[str, Any] = {"phase": "Pending"}
+    if "node" in short:
+        spec = {**spec, "nodeName": short["node"]}
+        status = {"phase": "Running"}
+    names = [short["name"]]
+    if "count" in short:
+        names = [f"{short['name']}-{index}" for index in range(short["count"])]
+    for name in names:
+        yield {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, **metadata},
+            "spec": spec,
+            "status": merged(status, short.get("status", {})),
+        }
+
+
+def daemon_set(short: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the DaemonSet whose pods have this form."""
+    metadata, spec = _template({"labels": {"daemon": short["name"]}, **short})
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": short["name"], "namespace": metadata["namespace"]},
+        "spec": {
+            "selector": {"matchLabels": metadata["labels"]},
+            "template": {"metadata": {"labels": metadata["labels"]}, "spec": spec},
+        },
+    }
+
+
+def _template(short: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return metadata but for the name, and spec."""
+    metadata = {
+        "namespace": short.get("namespace", "default"),
+        "labels": short.get("labels", {}),
+        "annotations": short.get("annotations", {}),
+    }
+    spec: dict[str, Any] = {"containers": [_container(short)]}
+    selector = short.get("nodeSelector", {})
+    spec["nodeSelector"] = {canonical(key): value for key, value in selector.items()}
+    spec["tolerations"] = [toleration(one) for one in short.get("tolerations", ())]
+    spec["topologySpreadConstraints"] = [_spread(one, short) for one in short.get("spread", ())]
+    spec["affinity"] = {
+        "nodeAffinity": _node_affinity(short),
+        "podAffinity": _pod_affinity(short, "near"),
+        "podAntiAffinity": _pod_affinity(short, "apart"),
+    }
+    spec["volumes"] = [
+        {"name": f"volume-{claim}", "persistentVolumeClaim": {"claimName": claim}}
+        for claim in short.get("claims", ())
+    ]
+    return merged(metadata, short.get("metadata", {})), merged(spec, short.get("spec", {}))
+
+
+def _container(short: Mapping[str, Any]) -> dict[str, Any]:
+    requests = {key: str(short[key]) for key in ("cpu", "memory") if key in short}
+    requests |= {key: str(value) for key, value in short.get("resources", {}).items()}
+    limits = {key: str(value) for key, value in short.get("limits", {}).items()}
+    ports = [
+        one if isinstance(one, Mapping) else {"hostPort": one, "containerPort": one}
+        for one in short.get("ports", ())
+    ]
+    return {"name": "c", "resources": {"requests": requests, "limits": limits}, "ports": ports}
+
+
+def _spread(short: str | Mapping[str, Any], pod: Mapping[str, Any]) -> dict[str, Any]:
+    rest = {} if isinstance(short, str) else dict(short)
+    key = short if isinstance(short, str) else rest.pop("key")
+    made = {
+        "topologyKey": canonical(key),
+        "maxSkew": 1,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": rest.pop("labels", pod.get("labels", {}))},
+    }
+    return made | rest
+
+
+def _node_affinity(short: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if "requires" in short:
+        given = short["requires"]
+        terms = given if all(isinstance(one, list) for one in given) else [given]
+        found["requiredDuringSchedulingIgnoredDuringExecution"] = {
+            "nodeSelectorTerms": [_term(one) for one in terms]
+        }
+    preferred = []
+    for one in short.get("prefers", ()):
+        whole = one if isinstance(one, Mapping) else {"requires": [one]}
+        preferred.append({"weight": whole.get("weight", 1), "preference": _term(whole["requires"])})
+    if preferred:
+        found["preferredDuringSchedulingIgnoredDuringExecution"] = preferred
+    return found
+
+
+def _term(entries: list[Any]) -> dict[str, Any]:
+    return {"matchExpressions": [requirement(one) for one in entries]}
+
+
+def _pod_affinity(short: Mapping[str, Any], field: str) -> dict[str, Any]:
+    required, preferred = [], []
+    for one in short.get(field, ()):
+        rest = {} if isinstance(one, str) else dict(one)
+        key = one if isinstance(one, str) else rest.pop("key")
+        weight = rest.pop("weight", None)
+        selector = {"matchLabels": rest.pop("labels", short.get("labels", {}))}
+        term = {"topologyKey": canonical(key), "labelSelector": selector} | rest
+        if weight is None:
+            required.append(term)
+        else:
+            preferred.append({"weight": weight, "podAffinityTerm": term})
+    return {
+        "requiredDuringSchedulingIgnoredDuringExecution": required,
+        "preferredDuringSchedulingIgnoredDuringExecution": preferred,
+    }
