@@ -12,14 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from libs.checker.claims import Purchase, claim_violations, purchase
+from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node
-from libs.domain import labels as keys
-from libs.domain.allocatable import full_capacity
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
 from libs.domain.reason import TargetKind
-from libs.domain.resources import NODES, NOTHING, Resources, total
+from libs.domain.resources import NOTHING, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution
 from libs.oracle.check import Placement, Violation, check
@@ -68,7 +67,7 @@ def check_plan(
     names = _names(cluster, rows)
     violations += _lost(plan, rows)
     violations += _unplaced(plan, names)
-    violations += _over_limits(snapshot, bought)
+    violations += over_limits(snapshot, bought)
     violations += check(cluster, nodes, list(_placements(plan, names)), daemon_sets=daemon_sets)
     return violations
 
@@ -151,36 +150,6 @@ def _placed(plan: Plan) -> frozenset[str]:
     return frozenset().union(
         *(one.pod_uids for one in plan.nominations), *(one.pod_uids for one in plan.nodeclaims)
     )
-
-
-def _over_limits(snapshot: ClusterSnapshot, bought: Iterable[Purchase]) -> Iterator[Violation]:
-    """Yield the pools whose new nodes go beyond the limits together with what exists."""
-    capacities: dict[str, list[Resources]] = {}
-    for one in bought:
-        full = full_capacity(one.kind, one.offering)
-        capacities.setdefault(one.pool.name, []).append(full.add(Resources({NODES: 1})))
-    for name, new in capacities.items():
-        limits = snapshot.nodepools[name].limits
-        used = total([*new, *_existing(snapshot, name)])
-        for resource, limit in limits.items():
-            if used.get(resource) > limit:
-                would = Resources({resource: used.get(resource)}).to_quantities()[resource]
-                allowed = Resources({resource: limit}).to_quantities()[resource]
-                yield Violation(
-                    pod="",
-                    node="",
-                    rule="NodePoolLimits",
-                    message=f'nodepool "{name}" would use {would} of {allowed} {resource}',
-                )
-
-
-def _existing(snapshot: ClusterSnapshot, pool: str) -> Iterator[Resources]:
-    for node in snapshot.nodes.values():
-        if dict(node.labels).get(keys.NODEPOOL) == pool and not node.leaving:
-            yield node.capacity.add(Resources({NODES: 1}))
-    for claim in snapshot.nodeclaims.values():
-        if claim.nodepool == pool and not claim.node_name and claim.deleting_at is None:
-            yield claim.capacity.add(Resources({NODES: 1}))
 
 
 def _sums(solution: Solution) -> Iterator[Violation]:
