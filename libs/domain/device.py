@@ -1,17 +1,55 @@
-"""Devices of dynamic resource allocation: claimed by pods, offered by nodes."""
+"""Devices of dynamic resource allocation: claimed by pods, offered by nodes.
+
+Apart because claims, pools and classes are one contract between who decodes them and who allocates.
+
+Laws:
+    - Amounts of capacity and of counters are integers in thousandths of the base unit, since
+      drivers share out fractions (half a core, `1500m`); what is asked for is rounded up, what is
+      offered down.
+    - Nodes are named by requirements on their labels; the key `metadata.name` (`NODE_NAME_FIELD`)
+      in them stands for the node's name.
+    - The order of pools (by driver and name) and of the devices within a pool is the order in which
+      devices are tried.
+
+Source: Kubernetes documentation, "Dynamic Resource Allocation"; API `resource.k8s.io/v1` of 1.36.
+"""
 
 from dataclasses import dataclass
 
+from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
+from libs.domain.selector import NODE_NAME_FIELD
+from libs.domain.taint import Taint, Toleration
+
+MOST_DEVICES_OF_CLAIM = 32
+"""Most devices that one claim is given."""
+MOST_CONSUMERS_OF_CLAIM = 256
+"""Most pods that one claim is reserved for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapacityPolicy:
+    """Which shares of a capacity may be asked for: one of `valid_values`, or a range."""
+
+    default: int | None = None
+    """What a request takes that names no amount; `None`: all."""
+    valid_values: tuple[int, ...] = ()
+    """Ascending."""
+    least: int | None = None
+    """`None`: there is no range."""
+    most: int | None = None
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceCapacity:
-    """A capacity dimension of a device, in base units."""
+    """A capacity dimension of a device, or how much of it is asked for or taken."""
 
     name: str
     amount: int
+    policy: CapacityPolicy | None = None
+    """Only on a device."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,11 +58,15 @@ class DeviceSubRequest:
 
     device_class: str
     name: str = ""
+    """Name within a request of several ways; empty where there is only one."""
     selectors: tuple[str, ...] = ()
     """CEL expressions over `device`, all of which must hold."""
     count: int = 1
     all: bool = False
     capacity: tuple[DeviceCapacity, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    admin_access: bool = False
+    """The devices are looked at, not taken: others may hold them as well."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,22 +79,34 @@ class DeviceRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceConstraint:
-    """Devices of these requests (empty: all) must agree in one attribute."""
+    """Devices of these requests must agree in one attribute, or all differ in one.
 
-    match_attribute: str
+    Exactly one of the attributes is named.
+    """
+
+    match_attribute: str = ""
+    distinct_attribute: str = ""
     requests: tuple[str, ...] = ()
+    """Names of requests, or of alternatives as `request/alternative`; empty: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceClaim:
-    """A resource claim of a pod shape."""
+    """A resource claim of a pod shape.
+
+    A claim that was made from a template for one pod counts as its template until it is allocated.
+    """
 
     claim: str = ""
     """`namespace/name` of an existing claim, empty for one made from a template."""
     requests: tuple[DeviceRequest, ...] = ()
     constraints: tuple[DeviceConstraint, ...] = ()
     allocated_terms: tuple[Requirements, ...] = ()
-    """Nodes on which an allocated claim can be used; empty while not allocated."""
+    """Nodes on which an allocated claim can be used, any one suffices; empty while not allocated.
+    """
+    reserved_for: tuple[str, ...] = ()
+    """Uids of those for whom the claim is reserved, pods or others, sorted; pods that are gone are
+    not among them. Allocated for nobody else, the claim is allocated anew when they all move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +121,7 @@ AttributeValue = str | int | bool | DeviceVersion
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceAttribute:
-    """An attribute of a device by its fully qualified name."""
+    """An attribute of a device; a name without a domain is within that of the driver."""
 
     name: str
     value: AttributeValue
@@ -89,7 +143,30 @@ class Device:
     attributes: tuple[DeviceAttribute, ...] = ()
     capacity: tuple[DeviceCapacity, ...] = ()
     shared: bool = False
+    """Whether several claims may have a part of it at a time."""
     counters: tuple[CounterUse, ...] = ()
+    """What it takes of the pool's shared counters once somebody has it."""
+    taints: tuple[Taint, ...] = ()
+    node_terms: tuple[Requirements, ...] = ()
+    """Nodes that can use it, any one suffices; empty: the nodes of its pool."""
+    binds_to_node: bool = False
+    """Once given to a pod it can be used on that pod's node only."""
+    has_binding_conditions: bool = False
+    """It needs preparing before the pod is bound, so that pools of such devices are tried last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceHold:
+    """A device, or a part of a shared one, that an allocated claim holds."""
+
+    device: str
+    claim: str
+    """`namespace/name`."""
+    shared: bool = False
+    """Only a part is held: `consumed`."""
+    consumed: tuple[DeviceCapacity, ...] = ()
+    reserved_for: tuple[str, ...] = ()
+    """As of the claim: the hold ends when they all go; empty: it does not end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +177,20 @@ class DevicePool:
     pool: str
     devices: tuple[Device, ...] = ()
     counters: tuple[CounterUse, ...] = ()
+    """Budgets that its devices share."""
     node_name: str = ""
     """Node that has the devices; empty for a pool that several nodes reach."""
     node_terms: tuple[Requirements, ...] = ()
+    """Nodes that the pool is about, any one suffices; empty with an empty `node_name`: all."""
     allocated: tuple[str, ...] = ()
+    """Devices that are held whoever goes."""
     complete: bool = True
+    """False where slices of the newest generation are missing: nothing is taken from it, and who
+    asks for all devices has to wait."""
+    holds: tuple[DeviceHold, ...] = ()
+    """Sorted by device, then claim."""
+    problem: str = ""
+    """Why nothing can be taken from it; empty: it is sound."""
 
     @property
     def key(self) -> str:
@@ -118,3 +204,11 @@ class DeviceClass:
 
     name: str
     selectors: tuple[str, ...] = ()
+
+
+def named_node(name: str) -> Requirements:
+    """Return the term that the node of this name alone meets."""
+    only = Requirement(
+        key=NODE_NAME_FIELD, complement=False, values=frozenset((name,)), absent=False
+    )
+    return Requirements((only,))

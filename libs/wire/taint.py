@@ -19,6 +19,16 @@ def encode_taint(taint: Taint) -> pb.Taint:
     return pb.Taint(key=taint.key, value=taint.value, effect=_EFFECT_NUMBERS[taint.effect])
 
 
+def decode_effect(field: str, number: pb.TaintEffect.ValueType) -> Effect:
+    """Return the effect; an unspecified or unknown one is refused."""
+    return choice(field, _EFFECTS, number)
+
+
+def encode_effect(effect: Effect) -> pb.TaintEffect.ValueType:
+    """Return the number."""
+    return _EFFECT_NUMBERS[effect]
+
+
 def decode_toleration(message: pb.Toleration) -> Toleration:
     """Return the toleration."""
     operator = choice("operator", _OPERATORS, message.operator)

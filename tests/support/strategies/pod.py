@@ -68,6 +68,18 @@ device_claims = st.builds(
                     count=amounts,
                     all=flags,
                     capacity=tuples(dimensions),
+                    tolerations=tuples(
+                        st.builds(
+                            taint.Toleration,
+                            key=texts,
+                            operator=st.sampled_from(
+                                [taint.TolerationOperator.EQUAL, taint.TolerationOperator.EXISTS]
+                            ),
+                            value=texts,
+                            effect=some(st.sampled_from(taint.Effect)),
+                        )
+                    ),
+                    admin_access=flags,
                 ),
                 least=1,
             ),
@@ -75,8 +87,10 @@ device_claims = st.builds(
     ),
     constraints=tuples(
         st.builds(device.DeviceConstraint, match_attribute=names, requests=tuples(names))
+        | st.builds(device.DeviceConstraint, distinct_attribute=names, requests=tuples(names))
     ),
     allocated_terms=tuples(requirements),
+    reserved_for=sorted_names,
 )
 counter_uses = st.builds(device.CounterUse, counter_set=names, amounts=resources)
 attributes = st.builds(
@@ -88,9 +102,30 @@ devices = st.builds(
     device.Device,
     name=names,
     attributes=by_key(attributes, lambda one: one.name),
-    capacity=by_key(dimensions, lambda one: one.name),
+    capacity=by_key(
+        st.builds(
+            device.DeviceCapacity,
+            name=names,
+            amount=amounts,
+            policy=some(
+                st.builds(
+                    device.CapacityPolicy,
+                    default=some(amounts),
+                    valid_values=tuples(amounts),
+                    least=some(amounts),
+                    most=some(amounts),
+                    step=some(st.integers(1, 2**63 - 1)),
+                )
+            ),
+        ),
+        lambda one: one.name,
+    ),
     shared=flags,
     counters=tuples(counter_uses),
+    taints=tuples(taints),
+    node_terms=tuples(requirements),
+    binds_to_node=flags,
+    has_binding_conditions=flags,
 )
 device_pools = st.builds(
     device.DevicePool,
@@ -102,6 +137,17 @@ device_pools = st.builds(
     node_terms=tuples(requirements),
     allocated=tuples(names),
     complete=flags,
+    holds=tuples(
+        st.builds(
+            device.DeviceHold,
+            device=names,
+            claim=names,
+            shared=flags,
+            consumed=tuples(dimensions),
+            reserved_for=sorted_names,
+        )
+    ),
+    problem=texts,
 )
 device_classes = st.builds(device.DeviceClass, name=names, selectors=tuples(texts))
 

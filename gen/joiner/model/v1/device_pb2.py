@@ -24,33 +24,40 @@ _sym_db = _symbol_database.Default()
 
 from joiner.model.v1 import requirement_pb2 as joiner_dot_model_dot_v1_dot_requirement__pb2
 from joiner.model.v1 import resources_pb2 as joiner_dot_model_dot_v1_dot_resources__pb2
+from joiner.model.v1 import taint_pb2 as joiner_dot_model_dot_v1_dot_taint__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cjoiner/model/v1/device.proto\x12\x0fjoiner.model.v1\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\"\x98\x01\n\x10\x44\x65viceSubRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x14\n\x0c\x64\x65vice_class\x18\x02 \x01(\t\x12\x11\n\tselectors\x18\x03 \x03(\t\x12\r\n\x05\x63ount\x18\x04 \x01(\x03\x12\x0b\n\x03\x61ll\x18\x05 \x01(\x08\x12\x31\n\x08\x63\x61pacity\x18\x06 \x03(\x0b\x32\x1f.joiner.model.v1.DeviceCapacity\".\n\x0e\x44\x65viceCapacity\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x61mount\x18\x02 \x01(\x03\"V\n\rDeviceRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x37\n\x0c\x61lternatives\x18\x02 \x03(\x0b\x32!.joiner.model.v1.DeviceSubRequest\"=\n\x10\x44\x65viceConstraint\x12\x10\n\x08requests\x18\x01 \x03(\t\x12\x17\n\x0fmatch_attribute\x18\x02 \x01(\t\"\xbe\x01\n\x0b\x44\x65viceClaim\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x30\n\x08requests\x18\x02 \x03(\x0b\x32\x1e.joiner.model.v1.DeviceRequest\x12\x36\n\x0b\x63onstraints\x18\x03 \x03(\x0b\x32!.joiner.model.v1.DeviceConstraint\x12\x36\n\x0f\x61llocated_terms\x18\x04 \x03(\x0b\x32\x1d.joiner.model.v1.Requirements\"m\n\x0f\x44\x65viceAttribute\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x10\n\x06number\x18\x03 \x01(\x03H\x00\x12\x0e\n\x04\x66lag\x18\x04 \x01(\x08H\x00\x12\x11\n\x07version\x18\x05 \x01(\tH\x00\x42\x07\n\x05value\"N\n\nCounterUse\x12\x13\n\x0b\x63ounter_set\x18\x01 \x01(\t\x12+\n\x07\x61mounts\x18\x02 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\"\xbe\x01\n\x06\x44\x65vice\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x34\n\nattributes\x18\x02 \x03(\x0b\x32 .joiner.model.v1.DeviceAttribute\x12\x31\n\x08\x63\x61pacity\x18\x03 \x03(\x0b\x32\x1f.joiner.model.v1.DeviceCapacity\x12\x0e\n\x06shared\x18\x04 \x01(\x08\x12-\n\x08\x63ounters\x18\x05 \x03(\x0b\x32\x1b.joiner.model.v1.CounterUse\"\xee\x01\n\nDevicePool\x12\x0e\n\x06\x64river\x18\x01 \x01(\t\x12\x0c\n\x04pool\x18\x02 \x01(\t\x12(\n\x07\x64\x65vices\x18\x03 \x03(\x0b\x32\x17.joiner.model.v1.Device\x12-\n\x08\x63ounters\x18\x04 \x03(\x0b\x32\x1b.joiner.model.v1.CounterUse\x12\x11\n\tnode_name\x18\x05 \x01(\t\x12\x31\n\nnode_terms\x18\x06 \x03(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x11\n\tallocated\x18\x07 \x03(\t\x12\x10\n\x08\x63omplete\x18\x08 \x01(\x08\".\n\x0b\x44\x65viceClass\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tselectors\x18\x02 \x03(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cjoiner/model/v1/device.proto\x12\x0fjoiner.model.v1\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\x1a\x1bjoiner/model/v1/taint.proto\"\xe6\x01\n\x10\x44\x65viceSubRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x14\n\x0c\x64\x65vice_class\x18\x02 \x01(\t\x12\x11\n\tselectors\x18\x03 \x03(\t\x12\r\n\x05\x63ount\x18\x04 \x01(\x03\x12\x0b\n\x03\x61ll\x18\x05 \x01(\x08\x12\x31\n\x08\x63\x61pacity\x18\x06 \x03(\x0b\x32\x1f.joiner.model.v1.DeviceCapacity\x12\x36\n\x0btolerations\x18\x07 \x03(\x0b\x32!.joiner.model.v1.DeviceToleration\x12\x14\n\x0c\x61\x64min_access\x18\x08 \x01(\x08\"o\n\x10\x44\x65viceToleration\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\x12\x11\n\tany_value\x18\x03 \x01(\x08\x12,\n\x06\x65\x66\x66\x65\x63t\x18\x04 \x01(\x0e\x32\x1c.joiner.model.v1.TaintEffect\"_\n\x0e\x44\x65viceCapacity\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x06\x61mount\x18\x02 \x01(\x03\x12/\n\x06policy\x18\x03 \x01(\x0b\x32\x1f.joiner.model.v1.CapacityPolicy\"\xac\x01\n\x0e\x43\x61pacityPolicy\x12\x1b\n\x0e\x64\x65\x66\x61ult_amount\x18\x01 \x01(\x03H\x00\x88\x01\x01\x12\x14\n\x0cvalid_values\x18\x02 \x03(\x03\x12\x12\n\x05least\x18\x03 \x01(\x03H\x01\x88\x01\x01\x12\x11\n\x04most\x18\x04 \x01(\x03H\x02\x88\x01\x01\x12\x11\n\x04step\x18\x05 \x01(\x03H\x03\x88\x01\x01\x42\x11\n\x0f_default_amountB\x08\n\x06_leastB\x07\n\x05_mostB\x07\n\x05_step\"V\n\rDeviceRequest\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x37\n\x0c\x61lternatives\x18\x02 \x03(\x0b\x32!.joiner.model.v1.DeviceSubRequest\"Y\n\x10\x44\x65viceConstraint\x12\x10\n\x08requests\x18\x01 \x03(\t\x12\x17\n\x0fmatch_attribute\x18\x02 \x01(\t\x12\x1a\n\x12\x64istinct_attribute\x18\x03 \x01(\t\"\xd4\x01\n\x0b\x44\x65viceClaim\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x30\n\x08requests\x18\x02 \x03(\x0b\x32\x1e.joiner.model.v1.DeviceRequest\x12\x36\n\x0b\x63onstraints\x18\x03 \x03(\x0b\x32!.joiner.model.v1.DeviceConstraint\x12\x36\n\x0f\x61llocated_terms\x18\x04 \x03(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x14\n\x0creserved_for\x18\x05 \x03(\t\"m\n\x0f\x44\x65viceAttribute\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0e\n\x04text\x18\x02 \x01(\tH\x00\x12\x10\n\x06number\x18\x03 \x01(\x03H\x00\x12\x0e\n\x04\x66lag\x18\x04 \x01(\x08H\x00\x12\x11\n\x07version\x18\x05 \x01(\tH\x00\x42\x07\n\x05value\"N\n\nCounterUse\x12\x13\n\x0b\x63ounter_set\x18\x01 \x01(\t\x12+\n\x07\x61mounts\x18\x02 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\"\xd0\x02\n\x06\x44\x65vice\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x34\n\nattributes\x18\x02 \x03(\x0b\x32 .joiner.model.v1.DeviceAttribute\x12\x31\n\x08\x63\x61pacity\x18\x03 \x03(\x0b\x32\x1f.joiner.model.v1.DeviceCapacity\x12\x0e\n\x06shared\x18\x04 \x01(\x08\x12-\n\x08\x63ounters\x18\x05 \x03(\x0b\x32\x1b.joiner.model.v1.CounterUse\x12&\n\x06taints\x18\x06 \x03(\x0b\x32\x16.joiner.model.v1.Taint\x12\x31\n\nnode_terms\x18\x07 \x03(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x15\n\rbinds_to_node\x18\x08 \x01(\x08\x12\x1e\n\x16has_binding_conditions\x18\t \x01(\x08\"\x84\x01\n\nDeviceHold\x12\x0e\n\x06\x64\x65vice\x18\x01 \x01(\t\x12\r\n\x05\x63laim\x18\x02 \x01(\t\x12\x0e\n\x06shared\x18\x03 \x01(\x08\x12\x31\n\x08\x63onsumed\x18\x04 \x03(\x0b\x32\x1f.joiner.model.v1.DeviceCapacity\x12\x14\n\x0creserved_for\x18\x05 \x03(\t\"\xab\x02\n\nDevicePool\x12\x0e\n\x06\x64river\x18\x01 \x01(\t\x12\x0c\n\x04pool\x18\x02 \x01(\t\x12(\n\x07\x64\x65vices\x18\x03 \x03(\x0b\x32\x17.joiner.model.v1.Device\x12-\n\x08\x63ounters\x18\x04 \x03(\x0b\x32\x1b.joiner.model.v1.CounterUse\x12\x11\n\tnode_name\x18\x05 \x01(\t\x12\x31\n\nnode_terms\x18\x06 \x03(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x11\n\tallocated\x18\x07 \x03(\t\x12\x10\n\x08\x63omplete\x18\x08 \x01(\x08\x12*\n\x05holds\x18\t \x03(\x0b\x32\x1b.joiner.model.v1.DeviceHold\x12\x0f\n\x07problem\x18\n \x01(\t\".\n\x0b\x44\x65viceClass\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x11\n\tselectors\x18\x02 \x03(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'joiner.model.v1.device_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_DEVICESUBREQUEST']._serialized_start=118
-  _globals['_DEVICESUBREQUEST']._serialized_end=270
-  _globals['_DEVICECAPACITY']._serialized_start=272
-  _globals['_DEVICECAPACITY']._serialized_end=318
-  _globals['_DEVICEREQUEST']._serialized_start=320
-  _globals['_DEVICEREQUEST']._serialized_end=406
-  _globals['_DEVICECONSTRAINT']._serialized_start=408
-  _globals['_DEVICECONSTRAINT']._serialized_end=469
-  _globals['_DEVICECLAIM']._serialized_start=472
-  _globals['_DEVICECLAIM']._serialized_end=662
-  _globals['_DEVICEATTRIBUTE']._serialized_start=664
-  _globals['_DEVICEATTRIBUTE']._serialized_end=773
-  _globals['_COUNTERUSE']._serialized_start=775
-  _globals['_COUNTERUSE']._serialized_end=853
-  _globals['_DEVICE']._serialized_start=856
-  _globals['_DEVICE']._serialized_end=1046
-  _globals['_DEVICEPOOL']._serialized_start=1049
-  _globals['_DEVICEPOOL']._serialized_end=1287
-  _globals['_DEVICECLASS']._serialized_start=1289
-  _globals['_DEVICECLASS']._serialized_end=1335
+  _globals['_DEVICESUBREQUEST']._serialized_start=147
+  _globals['_DEVICESUBREQUEST']._serialized_end=377
+  _globals['_DEVICETOLERATION']._serialized_start=379
+  _globals['_DEVICETOLERATION']._serialized_end=490
+  _globals['_DEVICECAPACITY']._serialized_start=492
+  _globals['_DEVICECAPACITY']._serialized_end=587
+  _globals['_CAPACITYPOLICY']._serialized_start=590
+  _globals['_CAPACITYPOLICY']._serialized_end=762
+  _globals['_DEVICEREQUEST']._serialized_start=764
+  _globals['_DEVICEREQUEST']._serialized_end=850
+  _globals['_DEVICECONSTRAINT']._serialized_start=852
+  _globals['_DEVICECONSTRAINT']._serialized_end=941
+  _globals['_DEVICECLAIM']._serialized_start=944
+  _globals['_DEVICECLAIM']._serialized_end=1156
+  _globals['_DEVICEATTRIBUTE']._serialized_start=1158
+  _globals['_DEVICEATTRIBUTE']._serialized_end=1267
+  _globals['_COUNTERUSE']._serialized_start=1269
+  _globals['_COUNTERUSE']._serialized_end=1347
+  _globals['_DEVICE']._serialized_start=1350
+  _globals['_DEVICE']._serialized_end=1686
+  _globals['_DEVICEHOLD']._serialized_start=1689
+  _globals['_DEVICEHOLD']._serialized_end=1821
+  _globals['_DEVICEPOOL']._serialized_start=1824
+  _globals['_DEVICEPOOL']._serialized_end=2123
+  _globals['_DEVICECLASS']._serialized_start=2125
+  _globals['_DEVICECLASS']._serialized_end=2171
 # @@protoc_insertion_point(module_scope)

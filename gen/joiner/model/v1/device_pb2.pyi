@@ -9,6 +9,7 @@ from google.protobuf import message as _message
 from google.protobuf.internal import containers as _containers
 from joiner.model.v1 import requirement_pb2 as _requirement_pb2
 from joiner.model.v1 import resources_pb2 as _resources_pb2
+from joiner.model.v1 import taint_pb2 as _taint_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -32,6 +33,8 @@ class DeviceSubRequest(_message.Message):
     COUNT_FIELD_NUMBER: _builtins.int
     ALL_FIELD_NUMBER: _builtins.int
     CAPACITY_FIELD_NUMBER: _builtins.int
+    TOLERATIONS_FIELD_NUMBER: _builtins.int
+    ADMIN_ACCESS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name within the request; empty where there is only one way."""
     device_class: _builtins.str
@@ -40,6 +43,8 @@ class DeviceSubRequest(_message.Message):
     """Number of devices; ignored when `all` is set."""
     all: _builtins.bool
     """Every matching device of the node, at least one."""
+    admin_access: _builtins.bool
+    """The devices are looked at, not taken: others may hold them as well."""
     @_builtins.property
     def selectors(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """CEL expressions over `device`, all of which must hold."""
@@ -47,6 +52,10 @@ class DeviceSubRequest(_message.Message):
     @_builtins.property
     def capacity(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceCapacity]:
         """Share of each device's consumable capacity that is asked for."""
+
+    @_builtins.property
+    def tolerations(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceToleration]:
+        """Taints of devices that are borne."""
 
     def __init__(
         self,
@@ -57,14 +66,50 @@ class DeviceSubRequest(_message.Message):
         count: _builtins.int = ...,
         all: _builtins.bool = ...,
         capacity: _abc.Iterable[Global___DeviceCapacity] | None = ...,
+        tolerations: _abc.Iterable[Global___DeviceToleration] | None = ...,
+        admin_access: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["all", b"all", "capacity", b"capacity", "count", b"count", "device_class", b"device_class", "name", b"name", "selectors", b"selectors"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["admin_access", b"admin_access", "all", b"all", "capacity", b"capacity", "count", b"count", "device_class", b"device_class", "name", b"name", "selectors", b"selectors", "tolerations", b"tolerations"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeviceSubRequest: _TypeAlias = DeviceSubRequest  # noqa: Y015
+
+@_typing.final
+class DeviceToleration(_message.Message):
+    """A toleration of taints of devices."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    VALUE_FIELD_NUMBER: _builtins.int
+    ANY_VALUE_FIELD_NUMBER: _builtins.int
+    EFFECT_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """Taint key; empty tolerates every key."""
+    value: _builtins.str
+    """Value that the taint must have; ignored when `any_value` is set."""
+    any_value: _builtins.bool
+    """Every value is tolerated."""
+    effect: _taint_pb2.TaintEffect.ValueType
+    """Effect tolerated; unspecified tolerates each."""
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        value: _builtins.str = ...,
+        any_value: _builtins.bool = ...,
+        effect: _taint_pb2.TaintEffect.ValueType = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["any_value", b"any_value", "effect", b"effect", "key", b"key", "value", b"value"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeviceToleration: _TypeAlias = DeviceToleration  # noqa: Y015
 
 @_typing.final
 class DeviceCapacity(_message.Message):
@@ -74,23 +119,84 @@ class DeviceCapacity(_message.Message):
 
     NAME_FIELD_NUMBER: _builtins.int
     AMOUNT_FIELD_NUMBER: _builtins.int
+    POLICY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name of the dimension. Required."""
     amount: _builtins.int
-    """Amount in base units."""
+    """Amount in thousandths of the base unit."""
+    @_builtins.property
+    def policy(self) -> Global___CapacityPolicy:
+        """Which shares may be asked for; only on a device."""
+
     def __init__(
         self,
         *,
         name: _builtins.str = ...,
         amount: _builtins.int = ...,
+        policy: Global___CapacityPolicy | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["policy", b"policy"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "name", b"name", "policy", b"policy"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeviceCapacity: _TypeAlias = DeviceCapacity  # noqa: Y015
+
+@_typing.final
+class CapacityPolicy(_message.Message):
+    """Which shares of a capacity may be asked for; amounts in thousandths of the base unit."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEFAULT_AMOUNT_FIELD_NUMBER: _builtins.int
+    VALID_VALUES_FIELD_NUMBER: _builtins.int
+    LEAST_FIELD_NUMBER: _builtins.int
+    MOST_FIELD_NUMBER: _builtins.int
+    STEP_FIELD_NUMBER: _builtins.int
+    default_amount: _builtins.int
+    """What a request takes that names no amount; absent: all."""
+    least: _builtins.int
+    """Least amount; absent: there is no range."""
+    most: _builtins.int
+    """Most; absent: no limit."""
+    step: _builtins.int
+    """Amounts are the least and a multiple of this; absent: any."""
+    @_builtins.property
+    def valid_values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The only amounts there are, ascending; empty where there is none or a range."""
+
+    def __init__(
+        self,
+        *,
+        default_amount: _builtins.int | None = ...,
+        valid_values: _abc.Iterable[_builtins.int] | None = ...,
+        least: _builtins.int | None = ...,
+        most: _builtins.int | None = ...,
+        step: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_default_amount", b"_default_amount", "_least", b"_least", "_most", b"_most", "_step", b"_step", "default_amount", b"default_amount", "least", b"least", "most", b"most", "step", b"step"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_default_amount", b"_default_amount", "_least", b"_least", "_most", b"_most", "_step", b"_step", "default_amount", b"default_amount", "least", b"least", "most", b"most", "step", b"step", "valid_values", b"valid_values"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__default_amount: _TypeAlias = _typing.Literal["default_amount"]  # noqa: Y015
+    _WhichOneofArgType__default_amount: _TypeAlias = _typing.Literal["_default_amount", b"_default_amount"]  # noqa: Y015
+    _WhichOneofReturnType__least: _TypeAlias = _typing.Literal["least"]  # noqa: Y015
+    _WhichOneofArgType__least: _TypeAlias = _typing.Literal["_least", b"_least"]  # noqa: Y015
+    _WhichOneofReturnType__most: _TypeAlias = _typing.Literal["most"]  # noqa: Y015
+    _WhichOneofArgType__most: _TypeAlias = _typing.Literal["_most", b"_most"]  # noqa: Y015
+    _WhichOneofReturnType__step: _TypeAlias = _typing.Literal["step"]  # noqa: Y015
+    _WhichOneofArgType__step: _TypeAlias = _typing.Literal["_step", b"_step"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__default_amount) -> _WhichOneofReturnType__default_amount | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__least) -> _WhichOneofReturnType__least | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__most) -> _WhichOneofReturnType__most | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__step) -> _WhichOneofReturnType__step | None: ...
+
+Global___CapacityPolicy: _TypeAlias = CapacityPolicy  # noqa: Y015
 
 @_typing.final
 class DeviceRequest(_message.Message):
@@ -122,27 +228,31 @@ Global___DeviceRequest: _TypeAlias = DeviceRequest  # noqa: Y015
 
 @_typing.final
 class DeviceConstraint(_message.Message):
-    """Devices of these requests must agree in one attribute."""
+    """Devices of these requests must agree in one attribute, or all differ in one; exactly one is named."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REQUESTS_FIELD_NUMBER: _builtins.int
     MATCH_ATTRIBUTE_FIELD_NUMBER: _builtins.int
+    DISTINCT_ATTRIBUTE_FIELD_NUMBER: _builtins.int
     match_attribute: _builtins.str
-    """Fully qualified attribute name. Required."""
+    """Fully qualified name of the attribute in which they agree."""
+    distinct_attribute: _builtins.str
+    """Fully qualified name of the attribute in which each differs from the others."""
     @_builtins.property
     def requests(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Request names; empty for all."""
+        """Names of requests, or of alternatives as `request/alternative`; empty for all."""
 
     def __init__(
         self,
         *,
         requests: _abc.Iterable[_builtins.str] | None = ...,
         match_attribute: _builtins.str = ...,
+        distinct_attribute: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["match_attribute", b"match_attribute", "requests", b"requests"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["distinct_attribute", b"distinct_attribute", "match_attribute", b"match_attribute", "requests", b"requests"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -158,6 +268,7 @@ class DeviceClaim(_message.Message):
     REQUESTS_FIELD_NUMBER: _builtins.int
     CONSTRAINTS_FIELD_NUMBER: _builtins.int
     ALLOCATED_TERMS_FIELD_NUMBER: _builtins.int
+    RESERVED_FOR_FIELD_NUMBER: _builtins.int
     claim: _builtins.str
     """Namespace and name of an existing claim joined by a slash, empty for one made from a template."""
     @_builtins.property
@@ -170,7 +281,13 @@ class DeviceClaim(_message.Message):
 
     @_builtins.property
     def allocated_terms(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
-        """Nodes on which an allocated claim can be used; absent while not allocated."""
+        """Nodes on which an allocated claim can be used, any one term suffices; absent while not
+        allocated. The key `metadata.name` stands for the node's name.
+        """
+
+    @_builtins.property
+    def reserved_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Uids of those for whom an allocated claim is reserved, sorted; pods that are gone left out."""
 
     def __init__(
         self,
@@ -179,10 +296,11 @@ class DeviceClaim(_message.Message):
         requests: _abc.Iterable[Global___DeviceRequest] | None = ...,
         constraints: _abc.Iterable[Global___DeviceConstraint] | None = ...,
         allocated_terms: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+        reserved_for: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocated_terms", b"allocated_terms", "claim", b"claim", "constraints", b"constraints", "requests", b"requests"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocated_terms", b"allocated_terms", "claim", b"claim", "constraints", b"constraints", "requests", b"requests", "reserved_for", b"reserved_for"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -200,7 +318,7 @@ class DeviceAttribute(_message.Message):
     FLAG_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Fully qualified name. Required."""
+    """Name; without a domain it is within that of the driver. Required."""
     text: _builtins.str
     """A string."""
     number: _builtins.int
@@ -240,7 +358,7 @@ class CounterUse(_message.Message):
     """Name of the counter set. Required."""
     @_builtins.property
     def amounts(self) -> _resources_pb2.Resources:
-        """Counters of the set."""
+        """Counters of the set, in thousandths of the base unit."""
 
     def __init__(
         self,
@@ -267,10 +385,18 @@ class Device(_message.Message):
     CAPACITY_FIELD_NUMBER: _builtins.int
     SHARED_FIELD_NUMBER: _builtins.int
     COUNTERS_FIELD_NUMBER: _builtins.int
+    TAINTS_FIELD_NUMBER: _builtins.int
+    NODE_TERMS_FIELD_NUMBER: _builtins.int
+    BINDS_TO_NODE_FIELD_NUMBER: _builtins.int
+    HAS_BINDING_CONDITIONS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name within its pool. Required."""
     shared: _builtins.bool
     """Whether several claims may share it."""
+    binds_to_node: _builtins.bool
+    """Once given to a pod it can be used on that pod's node only."""
+    has_binding_conditions: _builtins.bool
+    """It needs preparing before the pod is bound; pools of such devices are tried last."""
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceAttribute]:
         """Attributes, sorted by name."""
@@ -283,6 +409,14 @@ class Device(_message.Message):
     def counters(self) -> _containers.RepeatedCompositeFieldContainer[Global___CounterUse]:
         """Shared counters that it uses."""
 
+    @_builtins.property
+    def taints(self) -> _containers.RepeatedCompositeFieldContainer[_taint_pb2.Taint]:
+        """Taints that a request has to tolerate; at most one per key and effect."""
+
+    @_builtins.property
+    def node_terms(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
+        """Nodes that can use it, any one term suffices; empty: the nodes of its pool."""
+
     def __init__(
         self,
         *,
@@ -291,14 +425,60 @@ class Device(_message.Message):
         capacity: _abc.Iterable[Global___DeviceCapacity] | None = ...,
         shared: _builtins.bool = ...,
         counters: _abc.Iterable[Global___CounterUse] | None = ...,
+        taints: _abc.Iterable[_taint_pb2.Taint] | None = ...,
+        node_terms: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+        binds_to_node: _builtins.bool = ...,
+        has_binding_conditions: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "capacity", b"capacity", "counters", b"counters", "name", b"name", "shared", b"shared"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "binds_to_node", b"binds_to_node", "capacity", b"capacity", "counters", b"counters", "has_binding_conditions", b"has_binding_conditions", "name", b"name", "node_terms", b"node_terms", "shared", b"shared", "taints", b"taints"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Device: _TypeAlias = Device  # noqa: Y015
+
+@_typing.final
+class DeviceHold(_message.Message):
+    """A device, or a part of a shared one, that an allocated claim holds."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DEVICE_FIELD_NUMBER: _builtins.int
+    CLAIM_FIELD_NUMBER: _builtins.int
+    SHARED_FIELD_NUMBER: _builtins.int
+    CONSUMED_FIELD_NUMBER: _builtins.int
+    RESERVED_FOR_FIELD_NUMBER: _builtins.int
+    device: _builtins.str
+    """Name of the device. Required."""
+    claim: _builtins.str
+    """Namespace and name of the claim, joined by a slash. Required."""
+    shared: _builtins.bool
+    """Only a part is held: `consumed`."""
+    @_builtins.property
+    def consumed(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceCapacity]:
+        """The part that is held."""
+
+    @_builtins.property
+    def reserved_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Uids of those for whom the claim is reserved: the hold ends when they all go; empty: it stays."""
+
+    def __init__(
+        self,
+        *,
+        device: _builtins.str = ...,
+        claim: _builtins.str = ...,
+        shared: _builtins.bool = ...,
+        consumed: _abc.Iterable[Global___DeviceCapacity] | None = ...,
+        reserved_for: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "consumed", b"consumed", "device", b"device", "reserved_for", b"reserved_for", "shared", b"shared"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeviceHold: _TypeAlias = DeviceHold  # noqa: Y015
 
 @_typing.final
 class DevicePool(_message.Message):
@@ -314,6 +494,8 @@ class DevicePool(_message.Message):
     NODE_TERMS_FIELD_NUMBER: _builtins.int
     ALLOCATED_FIELD_NUMBER: _builtins.int
     COMPLETE_FIELD_NUMBER: _builtins.int
+    HOLDS_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
     driver: _builtins.str
     """Driver name. Required."""
     pool: _builtins.str
@@ -321,10 +503,14 @@ class DevicePool(_message.Message):
     node_name: _builtins.str
     """Node that has the devices; empty for a pool reached through `node_terms` or from everywhere."""
     complete: _builtins.bool
-    """False where slices of the newest generation are missing; such a pool serves no exact counts."""
+    """False where slices of the newest generation are missing: nothing is taken from it, and who asks
+    for all devices has to wait.
+    """
+    problem: _builtins.str
+    """Why nothing can be taken from it; empty: it is sound."""
     @_builtins.property
     def devices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Device]:
-        """Devices, sorted by name."""
+        """Devices in the order in which they are tried, each name once."""
 
     @_builtins.property
     def counters(self) -> _containers.RepeatedCompositeFieldContainer[Global___CounterUse]:
@@ -332,11 +518,17 @@ class DevicePool(_message.Message):
 
     @_builtins.property
     def node_terms(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
-        """Nodes that can use the pool, any one term suffices; empty with an empty node_name: every node."""
+        """Nodes that the pool is about, any one term suffices; empty with an empty node_name: every node.
+        The key `metadata.name` stands for the node's name.
+        """
 
     @_builtins.property
     def allocated(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Names of devices that are allocated already."""
+        """Names of devices that are held whoever goes."""
+
+    @_builtins.property
+    def holds(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeviceHold]:
+        """Devices held for somebody, sorted by device, then claim."""
 
     def __init__(
         self,
@@ -349,10 +541,12 @@ class DevicePool(_message.Message):
         node_terms: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
         allocated: _abc.Iterable[_builtins.str] | None = ...,
         complete: _builtins.bool = ...,
+        holds: _abc.Iterable[Global___DeviceHold] | None = ...,
+        problem: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocated", b"allocated", "complete", b"complete", "counters", b"counters", "devices", b"devices", "driver", b"driver", "node_name", b"node_name", "node_terms", b"node_terms", "pool", b"pool"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocated", b"allocated", "complete", b"complete", "counters", b"counters", "devices", b"devices", "driver", b"driver", "holds", b"holds", "node_name", b"node_name", "node_terms", b"node_terms", "pool", b"pool", "problem", b"problem"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
