@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from libs.domain import labels as label_keys
+from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.resources import NODES, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
@@ -84,17 +86,21 @@ def pool_limits(template: Template, snapshot: ClusterSnapshot) -> PoolLimits:
     used: list[Resources] = []
     with_node: set[str] = set()
     for node in snapshot.nodes.values():
-        claim = snapshot.nodeclaims.get(node.nodeclaim)
-        if claim is None or claim.nodepool != template.pool.name:
-            continue
-        with_node.add(claim.name)
-        if not node.leaving:
-            used.append(node.capacity)
+        if _pool_of(node, snapshot) == template.pool.name:
+            with_node.add(node.nodeclaim)
+            if not node.leaving:
+                used.append(node.capacity)
     for claim in snapshot.nodeclaims.values():
         mine = claim.nodepool == template.pool.name and claim.name not in with_node
         if mine and claim.deleting_at is None:
             used.append(_largest(claim, template))
     return PoolLimits(template, total(used), len(used))
+
+
+def _pool_of(node: Node, snapshot: ClusterSnapshot) -> str:
+    """Return the pool of a node: that of its claim, or as its label says if it has none."""
+    claim = snapshot.nodeclaims.get(node.nodeclaim)
+    return dict(node.labels).get(label_keys.NODEPOOL, "") if claim is None else claim.nodepool
 
 
 def _largest(claim: NodeClaim, template: Template) -> Resources:

@@ -125,7 +125,7 @@ def templates(
         if problem is None:
             own = columns[pool.template.node_class.key]
             made = _template(len(found), pool, own, snapshot, dimensions, daemons)
-            if made.offerings.any():
+            if made.requirements.satisfiable and made.offerings.any():
                 found.append(made)
                 continue
             problem = Rule.POOL_REQUIREMENTS, _nothing_left(made)
@@ -279,6 +279,9 @@ def _allocatable(
 def _nothing_left(template: Template) -> str:
     """Return which requirement of the pool, or what else, leaves nothing to buy."""
     columns = template.columns
+    for one in template.requirements:
+        if not one.satisfiable:
+            return f"its requirements and labels leave no value for {one.key}"
     if not columns.available.any():
         return "no offering of any instance type is available"
     mask = columns.available.copy()

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from libs.domain import labels as label_keys
 from libs.domain.reason import Rule
 from tests.support.builders import (
     a_catalogue,
@@ -64,6 +65,16 @@ def test_nodes_and_claims_of_the_pool_use_up_its_limits() -> None:
 
     assert the_rejection(plan).rule is Rule.POOL_LIMITS
     assert the_rejection(plan).offered == amounts(cpu=0)
+
+
+def test_a_node_without_a_claim_counts_for_the_pool_that_its_label_names() -> None:
+    plan = plan_of(
+        pods=pods(1),
+        nodepools=[a_pool(limits=amounts(nodes=1))],
+        nodes=[a_node(labels={label_keys.NODEPOOL: "default"}, taints=(a_taint(),))],
+    )
+
+    assert the_rejection(plan).rule is Rule.POOL_LIMITS
 
 
 def test_leaving_nodes_free_the_limits_of_their_pool() -> None:

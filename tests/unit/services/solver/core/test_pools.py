@@ -425,6 +425,16 @@ def test_a_pool_without_offerings_is_reported_and_others_go_on() -> None:
     ]
 
 
+def test_a_pool_whose_label_contradicts_its_requirements_is_reported_and_buys_nothing() -> None:
+    pool = a_pool(labels={"disk": "ssd"}, requirements=require(("disk", "DoesNotExist")))
+    plan = plan_of(pods=pods(1), nodepools=[pool])
+
+    assert not plan.nodeclaims
+    (said,) = plan.pool_messages
+    assert said.rule is Rule.POOL_REQUIREMENTS
+    assert said.message == "its requirements and labels leave no value for disk"
+
+
 def test_requests_beyond_all_reason_are_refused_and_nothing_overflows() -> None:
     plan = plan_of(shapes=[a_shape(memory=str(2**63 - 1))], pods=pods(3))
 
