@@ -7,19 +7,19 @@ import grpc
 from joiner.solver.v1 import solver_pb2_grpc
 
 from libs.clients.call import responses, seconds
+from libs.domain.explanation import Explanation
 from libs.domain.question import (
     ConsolidateQuestion,
     Consolidation,
     ExplainQuestion,
-    Explanation,
     SimulateQuestion,
     SolveQuestion,
 )
 from libs.domain.scenario import ScenarioAnswer
 from libs.domain.solution import Solution
+from libs.wire.explanation import decode_explanation
 from libs.wire.question import (
     decode_consolidation,
-    decode_explanation,
     encode_consolidate_question,
     encode_explain_question,
     encode_simulate_question,
@@ -71,10 +71,15 @@ class SolverClient:
             )
         )
 
-    async def explain(self, question: ExplainQuestion) -> Explanation:
-        """Ask why.
+    async def explain(
+        self, question: ExplainQuestion, *, deadline: timedelta | None = None
+    ) -> Explanation:
+        """Ask why; a `deadline` of None is the channel's.
 
         Raises:
+            NotFound: there is no such subject, too; the message has names that were perhaps meant.
             Unsupported: the solver is older than this method.
         """
-        return decode_explanation(await self._stub.Explain(encode_explain_question(question)))
+        return decode_explanation(
+            await self._stub.Explain(encode_explain_question(question), timeout=seconds(deadline))
+        )

@@ -3,16 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from libs.domain.capacity import NodeClassRef
-from libs.domain.plan import (
-    Candidate,
-    Command,
-    Decision,
-    LaunchOption,
-    Nomination,
-    PoolMessage,
-)
-from libs.domain.reason import Unplaceable
+from libs.domain.plan import Candidate, Command
 from libs.domain.scenario import Scenario
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
 from libs.domain.solution import SolveOptions
@@ -74,10 +65,12 @@ class Consolidation:
 
 
 class SubjectKind(StrEnum):
-    """What a reason is asked about: a pod by uid, a node or a pool by name."""
+    """What a reason is asked about: a pod by uid or by `namespace/name`, the others by name."""
 
     POD = "pod"
+    POD_NAME = "pod name"
     NODE = "node"
+    """Or a claim in flight."""
     NODEPOOL = "nodepool"
 
 
@@ -89,21 +82,3 @@ class ExplainQuestion:
     options: SolveOptions = _DEFAULTS
     subject_kind: SubjectKind
     subject: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
-    """Reasons; what does not concern the subject is None or empty."""
-
-    snapshot: SnapshotId
-    unplaceable: Unplaceable | None = None
-    """Why the pod has no place."""
-    nomination: Nomination | None = None
-    """Where the pod would go."""
-    pool_messages: tuple[PoolMessage, ...] = ()
-    decision: Decision | None = None
-    """About the node."""
-    options_by_price: tuple[LaunchOption, ...] = ()
-    """What the subject could launch or runs on, cheapest first."""
-    node_class: NodeClassRef | None = None
-    """Of the subject's pool."""

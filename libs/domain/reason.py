@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from libs.domain.resources import Resources
+from libs.domain.resources import NOTHING, Resources
 
 
 class Rule(StrEnum):
@@ -61,7 +61,10 @@ class Rejection:
     key: str = ""
     """Label or topology key concerned."""
     suggestion: str = ""
-    """Smallest single change that would make it fit; empty where there is none."""
+    """In a plan: what the rule that said no would have, not tried out. In an explanation: the
+    smallest single change with which the pod gets a place there, tried out. Else empty."""
+    overhead: Resources = NOTHING
+    """Of what is asked, the part that daemons take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

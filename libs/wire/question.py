@@ -1,4 +1,4 @@
-"""Mirrors the requests of `solver/v1/solver.proto`, and the answers of Consolidate and Explain."""
+"""Mirrors the requests of `solver/v1/solver.proto`, and the answer of Consolidate."""
 
 from joiner.solver.v1 import solver_pb2 as pb
 
@@ -7,7 +7,6 @@ from libs.domain.question import (
     ConsolidateQuestion,
     Consolidation,
     ExplainQuestion,
-    Explanation,
     SimulateQuestion,
     SnapshotReference,
     SnapshotSource,
@@ -15,25 +14,13 @@ from libs.domain.question import (
     SubjectKind,
 )
 from libs.domain.snapshot import ClusterSnapshot, full
-from libs.wire.capacity import decode_node_class_ref, encode_node_class_ref
 from libs.wire.command import (
     decode_candidate,
     decode_command,
-    decode_decision,
     encode_candidate,
     encode_command,
-    encode_decision,
 )
 from libs.wire.field import at, each, optional, require, within
-from libs.wire.plan import (
-    decode_launch_option,
-    decode_nomination,
-    decode_pool_message,
-    encode_launch_option,
-    encode_nomination,
-    encode_pool_message,
-)
-from libs.wire.reason import decode_unplaceable, encode_unplaceable
 from libs.wire.scenario import decode_scenario, encode_scenario
 from libs.wire.snapshot import (
     decode_full_snapshot,
@@ -173,42 +160,12 @@ def encode_explain_question(question: ExplainQuestion) -> pb.ExplainRequest:
     match question.subject_kind:
         case SubjectKind.POD:
             message.pod_uid = question.subject
+        case SubjectKind.POD_NAME:
+            message.pod_name = question.subject
         case SubjectKind.NODE:
             message.node = question.subject
         case SubjectKind.NODEPOOL:
             message.nodepool = question.subject
-    return message
-
-
-def decode_explanation(message: pb.ExplainResponse) -> Explanation:
-    """Return the reasons."""
-    require(message, "snapshot")
-    return Explanation(
-        snapshot=at("snapshot", message.snapshot, decode_snapshot_id),
-        unplaceable=optional(message, "unplaceable", decode_unplaceable),
-        nomination=optional(message, "nomination", decode_nomination),
-        pool_messages=each("pool_messages", message.pool_messages, decode_pool_message),
-        decision=optional(message, "decision", decode_decision),
-        options_by_price=each("options_by_price", message.options_by_price, decode_launch_option),
-        node_class=optional(message, "node_class", decode_node_class_ref),
-    )
-
-
-def encode_explanation(explanation: Explanation) -> pb.ExplainResponse:
-    """Return the message."""
-    message = pb.ExplainResponse(
-        snapshot=encode_snapshot_id(explanation.snapshot),
-        pool_messages=map(encode_pool_message, explanation.pool_messages),
-        options_by_price=map(encode_launch_option, explanation.options_by_price),
-    )
-    if explanation.unplaceable is not None:
-        message.unplaceable.CopyFrom(encode_unplaceable(explanation.unplaceable))
-    if explanation.nomination is not None:
-        message.nomination.CopyFrom(encode_nomination(explanation.nomination))
-    if explanation.decision is not None:
-        message.decision.CopyFrom(encode_decision(explanation.decision))
-    if explanation.node_class is not None:
-        message.node_class.CopyFrom(encode_node_class_ref(explanation.node_class))
     return message
 
 
@@ -220,12 +177,18 @@ def _decode_reference(message: pb.SnapshotReference) -> SnapshotReference:
 
 
 def _decode_subject(message: pb.ExplainRequest) -> tuple[SubjectKind, str]:
-    match message.WhichOneof("subject"):
-        case "pod_uid":
-            return SubjectKind.POD, message.pod_uid
-        case "node":
-            return SubjectKind.NODE, message.node
-        case "nodepool":
-            return SubjectKind.NODEPOOL, message.nodepool
-        case _:
-            raise InvalidRequest("one of pod_uid, node, nodepool is required", field="subject")
+    field = message.WhichOneof("subject")
+    if field is None:
+        raise InvalidRequest(f"one of {', '.join(_SUBJECTS)} is required", field="subject")
+    require(message, field)
+    if field == "pod_name" and not all(message.pod_name.partition("/")):
+        raise InvalidRequest(f"{message.pod_name!r} is not namespace/name", field=field)
+    return _SUBJECTS[field], getattr(message, field)
+
+
+_SUBJECTS = {
+    "pod_uid": SubjectKind.POD,
+    "pod_name": SubjectKind.POD_NAME,
+    "node": SubjectKind.NODE,
+    "nodepool": SubjectKind.NODEPOOL,
+}

@@ -5,7 +5,7 @@ from joiner.model.v1 import reason_pb2 as pb
 from libs.domain.errors import InvalidRequest
 from libs.domain.reason import Rejection, Rule, TargetKind, Unplaceable
 from libs.wire.field import at, each, inverted, within
-from libs.wire.resources import decode_difference, encode_resources
+from libs.wire.resources import decode_difference, decode_resources, encode_resources
 
 
 def decode_rule(number: pb.Rule.ValueType) -> Rule:
@@ -23,7 +23,7 @@ def decode_unplaceable(message: pb.Unplaceable) -> Unplaceable:
     counts = each("existing", message.existing, _decode_count)
     return Unplaceable(
         message=message.message,
-        rejections=each("rejections", message.rejections, _decode_rejection),
+        rejections=each("rejections", message.rejections, decode_rejection),
         existing=tuple(sorted(counts)),
         deferred=message.deferred,
     )
@@ -33,7 +33,7 @@ def encode_unplaceable(reason: Unplaceable) -> pb.Unplaceable:
     """Return the message."""
     return pb.Unplaceable(
         message=reason.message,
-        rejections=map(_encode_rejection, reason.rejections),
+        rejections=map(encode_rejection, reason.rejections),
         existing=[
             pb.RejectionCount(rule=encode_rule(rule), nodes=nodes)
             for rule, nodes in sorted(reason.existing)
@@ -42,11 +42,8 @@ def encode_unplaceable(reason: Unplaceable) -> pb.Unplaceable:
     )
 
 
-def _decode_count(message: pb.RejectionCount) -> tuple[Rule, int]:
-    return decode_rule(message.rule), within("nodes", message.nodes, 0)
-
-
-def _decode_rejection(message: pb.Rejection) -> Rejection:
+def decode_rejection(message: pb.Rejection) -> Rejection:
+    """Return why one target refuses."""
     target_kind, target = _decode_target(message)
     return Rejection(
         target_kind=target_kind,
@@ -58,10 +55,12 @@ def _decode_rejection(message: pb.Rejection) -> Rejection:
         offered=at("offered", message.offered, decode_difference),
         key=message.key,
         suggestion=message.suggestion,
+        overhead=at("overhead", message.overhead, decode_resources),
     )
 
 
-def _encode_rejection(rejection: Rejection) -> pb.Rejection:
+def encode_rejection(rejection: Rejection) -> pb.Rejection:
+    """Return the message."""
     message = pb.Rejection(
         rule=encode_rule(rejection.rule),
         message=rejection.message,
@@ -70,6 +69,7 @@ def _encode_rejection(rejection: Rejection) -> pb.Rejection:
         offered=encode_resources(rejection.offered),
         key=rejection.key,
         suggestion=rejection.suggestion,
+        overhead=encode_resources(rejection.overhead),
     )
     match rejection.target_kind:
         case TargetKind.NODEPOOL:
@@ -79,6 +79,10 @@ def _encode_rejection(rejection: Rejection) -> pb.Rejection:
         case TargetKind.NODECLAIM:
             message.nodeclaim = rejection.target
     return message
+
+
+def _decode_count(message: pb.RejectionCount) -> tuple[Rule, int]:
+    return decode_rule(message.rule), within("nodes", message.nodes, 0)
 
 
 def _decode_target(message: pb.Rejection) -> tuple[TargetKind, str]:

@@ -20,23 +20,23 @@ from tests.support.strategies.values import (
 )
 
 rules = st.sampled_from(reason.Rule)
+rejections = st.builds(
+    reason.Rejection,
+    target_kind=st.sampled_from(reason.TargetKind),
+    target=names,
+    rule=rules,
+    message=texts,
+    nearest_instance_type=texts,
+    asked=differences,
+    offered=differences,
+    key=texts,
+    suggestion=texts,
+    overhead=resources,
+)
 unplaceables = st.builds(
     reason.Unplaceable,
     message=texts,
-    rejections=tuples(
-        st.builds(
-            reason.Rejection,
-            target_kind=st.sampled_from(reason.TargetKind),
-            target=names,
-            rule=rules,
-            message=texts,
-            nearest_instance_type=texts,
-            asked=differences,
-            offered=differences,
-            key=texts,
-            suggestion=texts,
-        )
-    ),
+    rejections=tuples(rejections),
     existing=by_key(st.tuples(rules, counts), lambda pair: pair[0]),
     deferred=flags,
 )

@@ -25,19 +25,19 @@ _sym_db = _symbol_database.Default()
 from joiner.model.v1 import resources_pb2 as joiner_dot_model_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cjoiner/model/v1/reason.proto\x12\x0fjoiner.model.v1\x1a\x1fjoiner/model/v1/resources.proto\"\x9c\x02\n\tRejection\x12\x12\n\x08nodepool\x18\x01 \x01(\tH\x00\x12\x0e\n\x04node\x18\x02 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x03 \x01(\tH\x00\x12#\n\x04rule\x18\x04 \x01(\x0e\x32\x15.joiner.model.v1.Rule\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x1d\n\x15nearest_instance_type\x18\x06 \x01(\t\x12)\n\x05\x61sked\x18\x07 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12+\n\x07offered\x18\x08 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\x0b\n\x03key\x18\t \x01(\t\x12\x12\n\nsuggestion\x18\n \x01(\tB\x08\n\x06target\"D\n\x0eRejectionCount\x12#\n\x04rule\x18\x01 \x01(\x0e\x32\x15.joiner.model.v1.Rule\x12\r\n\x05nodes\x18\x02 \x01(\x05\"\x93\x01\n\x0bUnplaceable\x12\x0f\n\x07message\x18\x01 \x01(\t\x12.\n\nrejections\x18\x02 \x03(\x0b\x32\x1a.joiner.model.v1.Rejection\x12\x31\n\x08\x65xisting\x18\x03 \x03(\x0b\x32\x1f.joiner.model.v1.RejectionCount\x12\x10\n\x08\x64\x65\x66\x65rred\x18\x04 \x01(\x08*\xc6\x04\n\x04Rule\x12\x14\n\x10RULE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bRULE_TAINTS\x10\x01\x12\x16\n\x12RULE_NODE_AFFINITY\x10\x02\x12\x12\n\x0eRULE_RESOURCES\x10\x03\x12\x13\n\x0fRULE_HOST_PORTS\x10\x04\x12\x18\n\x14RULE_TOPOLOGY_SPREAD\x10\x05\x12\x15\n\x11RULE_POD_AFFINITY\x10\x06\x12\x1a\n\x16RULE_POD_ANTI_AFFINITY\x10\x07\x12\x18\n\x14RULE_VOLUME_TOPOLOGY\x10\x08\x12\x16\n\x12RULE_VOLUME_LIMITS\x10\t\x12\x15\n\x11RULE_VOLUME_CLAIM\x10\n\x12\x10\n\x0cRULE_DEVICES\x10\x0b\x12\x14\n\x10RULE_POOL_LIMITS\x10\x0c\x12\x17\n\x13RULE_POOL_NOT_READY\x10\r\x12\x1a\n\x16RULE_POOL_REQUIREMENTS\x10\x0e\x12\x12\n\x0eRULE_OFFERINGS\x10\x0f\x12\x13\n\x0fRULE_MIN_VALUES\x10\x10\x12\x15\n\x11RULE_RESERVATIONS\x10\x11\x12\r\n\tRULE_GANG\x10\x12\x12\x10\n\x0cRULE_NO_POOL\x10\x13\x12\x19\n\x15RULE_NODE_UNAVAILABLE\x10\x14\x12\x14\n\x10RULE_INVALID_POD\x10\x15\x12\x12\n\x0eRULE_CATALOGUE\x10\x16\x12\x14\n\x10RULE_POOL_STATIC\x10\x17\x12\x11\n\rRULE_ESTIMATE\x10\x18\x12\x14\n\x10RULE_POOL_VALUES\x10\x19\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1cjoiner/model/v1/reason.proto\x12\x0fjoiner.model.v1\x1a\x1fjoiner/model/v1/resources.proto\"\xca\x02\n\tRejection\x12\x12\n\x08nodepool\x18\x01 \x01(\tH\x00\x12\x0e\n\x04node\x18\x02 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x03 \x01(\tH\x00\x12#\n\x04rule\x18\x04 \x01(\x0e\x32\x15.joiner.model.v1.Rule\x12\x0f\n\x07message\x18\x05 \x01(\t\x12\x1d\n\x15nearest_instance_type\x18\x06 \x01(\t\x12)\n\x05\x61sked\x18\x07 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12+\n\x07offered\x18\x08 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\x0b\n\x03key\x18\t \x01(\t\x12\x12\n\nsuggestion\x18\n \x01(\t\x12,\n\x08overhead\x18\x0b \x01(\x0b\x32\x1a.joiner.model.v1.ResourcesB\x08\n\x06target\"D\n\x0eRejectionCount\x12#\n\x04rule\x18\x01 \x01(\x0e\x32\x15.joiner.model.v1.Rule\x12\r\n\x05nodes\x18\x02 \x01(\x05\"\x93\x01\n\x0bUnplaceable\x12\x0f\n\x07message\x18\x01 \x01(\t\x12.\n\nrejections\x18\x02 \x03(\x0b\x32\x1a.joiner.model.v1.Rejection\x12\x31\n\x08\x65xisting\x18\x03 \x03(\x0b\x32\x1f.joiner.model.v1.RejectionCount\x12\x10\n\x08\x64\x65\x66\x65rred\x18\x04 \x01(\x08*\xc6\x04\n\x04Rule\x12\x14\n\x10RULE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bRULE_TAINTS\x10\x01\x12\x16\n\x12RULE_NODE_AFFINITY\x10\x02\x12\x12\n\x0eRULE_RESOURCES\x10\x03\x12\x13\n\x0fRULE_HOST_PORTS\x10\x04\x12\x18\n\x14RULE_TOPOLOGY_SPREAD\x10\x05\x12\x15\n\x11RULE_POD_AFFINITY\x10\x06\x12\x1a\n\x16RULE_POD_ANTI_AFFINITY\x10\x07\x12\x18\n\x14RULE_VOLUME_TOPOLOGY\x10\x08\x12\x16\n\x12RULE_VOLUME_LIMITS\x10\t\x12\x15\n\x11RULE_VOLUME_CLAIM\x10\n\x12\x10\n\x0cRULE_DEVICES\x10\x0b\x12\x14\n\x10RULE_POOL_LIMITS\x10\x0c\x12\x17\n\x13RULE_POOL_NOT_READY\x10\r\x12\x1a\n\x16RULE_POOL_REQUIREMENTS\x10\x0e\x12\x12\n\x0eRULE_OFFERINGS\x10\x0f\x12\x13\n\x0fRULE_MIN_VALUES\x10\x10\x12\x15\n\x11RULE_RESERVATIONS\x10\x11\x12\r\n\tRULE_GANG\x10\x12\x12\x10\n\x0cRULE_NO_POOL\x10\x13\x12\x19\n\x15RULE_NODE_UNAVAILABLE\x10\x14\x12\x14\n\x10RULE_INVALID_POD\x10\x15\x12\x12\n\x0eRULE_CATALOGUE\x10\x16\x12\x14\n\x10RULE_POOL_STATIC\x10\x17\x12\x11\n\rRULE_ESTIMATE\x10\x18\x12\x14\n\x10RULE_POOL_VALUES\x10\x19\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'joiner.model.v1.reason_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_RULE']._serialized_start=590
-  _globals['_RULE']._serialized_end=1172
+  _globals['_RULE']._serialized_start=636
+  _globals['_RULE']._serialized_end=1218
   _globals['_REJECTION']._serialized_start=83
-  _globals['_REJECTION']._serialized_end=367
-  _globals['_REJECTIONCOUNT']._serialized_start=369
-  _globals['_REJECTIONCOUNT']._serialized_end=437
-  _globals['_UNPLACEABLE']._serialized_start=440
-  _globals['_UNPLACEABLE']._serialized_end=587
+  _globals['_REJECTION']._serialized_end=413
+  _globals['_REJECTIONCOUNT']._serialized_start=415
+  _globals['_REJECTIONCOUNT']._serialized_end=483
+  _globals['_UNPLACEABLE']._serialized_start=486
+  _globals['_UNPLACEABLE']._serialized_end=633
 # @@protoc_insertion_point(module_scope)

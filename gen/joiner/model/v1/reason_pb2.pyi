@@ -152,6 +152,7 @@ class Rejection(_message.Message):
     OFFERED_FIELD_NUMBER: _builtins.int
     KEY_FIELD_NUMBER: _builtins.int
     SUGGESTION_FIELD_NUMBER: _builtins.int
+    OVERHEAD_FIELD_NUMBER: _builtins.int
     nodepool: _builtins.str
     """A pool, for new nodes."""
     node: _builtins.str
@@ -167,7 +168,9 @@ class Rejection(_message.Message):
     key: _builtins.str
     """Label or topology key concerned; empty where none is."""
     suggestion: _builtins.str
-    """Smallest single change that would make it fit; empty where there is none."""
+    """In a plan: what the rule that said no would have, not tried out. From Explain: the smallest single change with
+    which the pod gets a place there, tried out. Empty where there is none.
+    """
     @_builtins.property
     def asked(self) -> _resources_pb2.Resources:
         """What the pod asks for, daemon overhead included; only with RULE_RESOURCES and RULE_POOL_LIMITS."""
@@ -175,6 +178,10 @@ class Rejection(_message.Message):
     @_builtins.property
     def offered(self) -> _resources_pb2.Resources:
         """What the nearest offers; only with RULE_RESOURCES and RULE_POOL_LIMITS."""
+
+    @_builtins.property
+    def overhead(self) -> _resources_pb2.Resources:
+        """Of what is asked, the part that daemons take; empty where none come or nothing is asked."""
 
     def __init__(
         self,
@@ -189,10 +196,11 @@ class Rejection(_message.Message):
         offered: _resources_pb2.Resources | None = ...,
         key: _builtins.str = ...,
         suggestion: _builtins.str = ...,
+        overhead: _resources_pb2.Resources | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "node", b"node", "nodeclaim", b"nodeclaim", "nodepool", b"nodepool", "offered", b"offered", "target", b"target"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "node", b"node", "nodeclaim", b"nodeclaim", "nodepool", b"nodepool", "offered", b"offered", "overhead", b"overhead", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "key", b"key", "message", b"message", "nearest_instance_type", b"nearest_instance_type", "node", b"node", "nodeclaim", b"nodeclaim", "nodepool", b"nodepool", "offered", b"offered", "rule", b"rule", "suggestion", b"suggestion", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["asked", b"asked", "key", b"key", "message", b"message", "nearest_instance_type", b"nearest_instance_type", "node", b"node", "nodeclaim", b"nodeclaim", "nodepool", b"nodepool", "offered", b"offered", "overhead", b"overhead", "rule", b"rule", "suggestion", b"suggestion", "target", b"target"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_target: _TypeAlias = _typing.Literal["nodepool", "node", "nodeclaim"]  # noqa: Y015
     _WhichOneofArgType_target: _TypeAlias = _typing.Literal["target", b"target"]  # noqa: Y015

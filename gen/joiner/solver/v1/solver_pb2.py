@@ -31,9 +31,10 @@ from joiner.model.v1 import pod_pb2 as joiner_dot_model_dot_v1_dot_pod__pb2
 from joiner.model.v1 import reason_pb2 as joiner_dot_model_dot_v1_dot_reason__pb2
 from joiner.model.v1 import workload_pb2 as joiner_dot_model_dot_v1_dot_workload__pb2
 from joiner.snapshot.v1 import snapshot_pb2 as joiner_dot_snapshot_dot_v1_dot_snapshot__pb2
+from joiner.solver.v1 import explanation_pb2 as joiner_dot_solver_dot_v1_dot_explanation__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1djoiner/solver/v1/solver.proto\x12\x10joiner.solver.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ejoiner/model/v1/capacity.proto\x1a\x1ejoiner/model/v1/nodepool.proto\x1a\x1ajoiner/model/v1/plan.proto\x1a\x19joiner/model/v1/pod.proto\x1a\x1cjoiner/model/v1/reason.proto\x1a\x1ejoiner/model/v1/workload.proto\x1a!joiner/snapshot/v1/snapshot.proto\"\x8e\x01\n\x10SnapshotSelector\x12\x38\n\treference\x18\x01 \x01(\x0b\x32#.joiner.solver.v1.SnapshotReferenceH\x00\x12\x34\n\x06inline\x18\x02 \x01(\x0b\x32\".joiner.snapshot.v1.SnapshotUpdateH\x00\x42\n\n\x08snapshot\"S\n\x11SnapshotReference\x12\x12\n\ncluster_id\x18\x01 \x01(\t\x12*\n\x02id\x18\x02 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\"\xa8\x03\n\x0cSolveOptions\x12=\n\x11preference_policy\x18\x01 \x01(\x0e\x32\".joiner.solver.v1.PreferencePolicy\x12<\n\x11min_values_policy\x18\x02 \x01(\x0e\x32!.joiner.solver.v1.MinValuesPolicy\x12\x30\n\rrefine_budget\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x11refine_iterations\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12G\n\rfeature_gates\x18\x05 \x03(\x0b\x32\x30.joiner.solver.v1.SolveOptions.FeatureGatesEntry\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\'\n\x03now\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a\x33\n\x11\x46\x65\x61tureGatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\x42\x14\n\x12_refine_iterations\"u\n\x0cSolveRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\"\x8b\x01\n\x04\x43ost\x12\x1a\n\x12new_nanos_per_hour\x18\x01 \x01(\x03\x12\x1f\n\x17\x65xisting_nanos_per_hour\x18\x02 \x01(\x03\x12\'\n\x1alower_bound_nanos_per_hour\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x1d\n\x1b_lower_bound_nanos_per_hour\"\xa5\x02\n\rSolveResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x12\n\niterations\x18\x03 \x01(\x03\x12\x16\n\x0esolver_version\x18\x04 \x01(\t\x12#\n\x04plan\x18\x05 \x01(\x0b\x32\x15.joiner.model.v1.Plan\x12$\n\x04\x63ost\x18\x06 \x01(\x0b\x32\x16.joiner.solver.v1.Cost\x12\x0f\n\x07plan_id\x18\x07 \x01(\t\x12)\n\x04pods\x18\x08 \x01(\x0b\x32\x1b.joiner.solver.v1.PodCounts\"S\n\tPodCounts\x12\x0f\n\x07waiting\x18\x01 \x01(\x03\x12\x13\n\x0bon_existing\x18\x02 \x01(\x03\x12\x0e\n\x06on_new\x18\x03 \x01(\x03\x12\x10\n\x08unplaced\x18\x04 \x01(\x03\"\xae\x03\n\x04\x45\x64it\x12\x33\n\x0cremove_nodes\x18\x01 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12\x33\n\x0c\x63ordon_nodes\x18\x02 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12-\n\x08\x61\x64\x64_pods\x18\x03 \x01(\x0b\x32\x19.joiner.solver.v1.AddPodsH\x00\x12\x33\n\x0bscale_owner\x18\x04 \x01(\x0b\x32\x1c.joiner.solver.v1.ScaleOwnerH\x00\x12\x31\n\x0cput_nodepool\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.NodePoolH\x00\x12\x19\n\x0fremove_nodepool\x18\x06 \x01(\tH\x00\x12\x33\n\x0bput_overlay\x18\x07 \x01(\x0b\x32\x1c.joiner.model.v1.NodeOverlayH\x00\x12\x18\n\x0eremove_overlay\x18\x08 \x01(\tH\x00\x12\x33\n\tofferings\x18\t \x01(\x0b\x32\x1e.joiner.solver.v1.OfferingEditH\x00\x42\x06\n\x04\x65\x64it\"\x1a\n\tNodeNames\x12\r\n\x05names\x18\x01 \x03(\t\"B\n\x07\x41\x64\x64Pods\x12(\n\x05shape\x18\x01 \x01(\x0b\x32\x19.joiner.model.v1.PodShape\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"M\n\nScaleOwner\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x10\n\x08replicas\x18\x04 \x01(\x05\"\x84\x01\n\x0cOfferingEdit\x12\x0c\n\x04zone\x18\x01 \x01(\t\x12\x15\n\rcapacity_type\x18\x02 \x01(\t\x12\x15\n\rinstance_type\x18\x03 \x01(\t\x12\x13\n\tavailable\x18\x04 \x01(\x08H\x00\x12\x19\n\x0fprice_delta_ppm\x18\x05 \x01(\x03H\x00\x42\x08\n\x06\x63hange\"?\n\x08Scenario\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x05\x65\x64its\x18\x02 \x03(\x0b\x32\x16.joiner.solver.v1.Edit\"\xa7\x01\n\x0fSimulateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12-\n\tscenarios\x18\x03 \x03(\x0b\x32\x1a.joiner.solver.v1.Scenario\"z\n\x10SimulateResponse\x12\x10\n\x08scenario\x18\x01 \x01(\t\x12\x31\n\x08response\x18\x02 \x01(\x0b\x32\x1f.joiner.solver.v1.SolveResponse\x12!\n\x19\x63ost_delta_nanos_per_hour\x18\x03 \x01(\x03\"\xf5\x02\n\x12\x43onsolidateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12.\n\ncandidates\x18\x03 \x03(\x0b\x32\x1a.joiner.model.v1.Candidate\x12K\n\x0cnode_budgets\x18\x04 \x03(\x0b\x32\x35.joiner.solver.v1.ConsolidateRequest.NodeBudgetsEntry\x12!\n\x19move_price_nanos_per_hour\x18\x05 \x01(\x03\x12\x16\n\tmax_moves\x18\x06 \x01(\x05H\x00\x88\x01\x01\x1a\x32\n\x10NodeBudgetsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\x42\x0c\n\n_max_moves\"\x8b\x01\n\x13\x43onsolidateResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.joiner.model.v1.Command\x12\x16\n\x0esolver_version\x18\x03 \x01(\t\"\xb9\x01\n\x0e\x45xplainRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x11\n\x07pod_uid\x18\x03 \x01(\tH\x00\x12\x0e\n\x04node\x18\x04 \x01(\tH\x00\x12\x12\n\x08nodepool\x18\x05 \x01(\tH\x00\x42\t\n\x07subject\"\xf5\x02\n\x0f\x45xplainResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12\x31\n\x0bunplaceable\x18\x02 \x01(\x0b\x32\x1c.joiner.model.v1.Unplaceable\x12/\n\nnomination\x18\x03 \x01(\x0b\x32\x1b.joiner.model.v1.Nomination\x12\x33\n\rpool_messages\x18\x04 \x03(\x0b\x32\x1c.joiner.model.v1.PoolMessage\x12+\n\x08\x64\x65\x63ision\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.Decision\x12\x37\n\x10options_by_price\x18\x06 \x03(\x0b\x32\x1d.joiner.model.v1.LaunchOption\x12\x31\n\nnode_class\x18\x07 \x01(\x0b\x32\x1d.joiner.model.v1.NodeClassRef*r\n\x10PreferencePolicy\x12!\n\x1dPREFERENCE_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19PREFERENCE_POLICY_RESPECT\x10\x01\x12\x1c\n\x18PREFERENCE_POLICY_IGNORE\x10\x02*u\n\x0fMinValuesPolicy\x12!\n\x1dMIN_VALUES_POLICY_UNSPECIFIED\x10\x00\x12\x1c\n\x18MIN_VALUES_POLICY_STRICT\x10\x01\x12!\n\x1dMIN_VALUES_POLICY_BEST_EFFORT\x10\x02\x32\xda\x02\n\rSolverService\x12H\n\x05Solve\x12\x1e.joiner.solver.v1.SolveRequest\x1a\x1f.joiner.solver.v1.SolveResponse\x12S\n\x08Simulate\x12!.joiner.solver.v1.SimulateRequest\x1a\".joiner.solver.v1.SimulateResponse0\x01\x12Z\n\x0b\x43onsolidate\x12$.joiner.solver.v1.ConsolidateRequest\x1a%.joiner.solver.v1.ConsolidateResponse\x12N\n\x07\x45xplain\x12 .joiner.solver.v1.ExplainRequest\x1a!.joiner.solver.v1.ExplainResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1djoiner/solver/v1/solver.proto\x12\x10joiner.solver.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ejoiner/model/v1/capacity.proto\x1a\x1ejoiner/model/v1/nodepool.proto\x1a\x1ajoiner/model/v1/plan.proto\x1a\x19joiner/model/v1/pod.proto\x1a\x1cjoiner/model/v1/reason.proto\x1a\x1ejoiner/model/v1/workload.proto\x1a!joiner/snapshot/v1/snapshot.proto\x1a\"joiner/solver/v1/explanation.proto\"\x8e\x01\n\x10SnapshotSelector\x12\x38\n\treference\x18\x01 \x01(\x0b\x32#.joiner.solver.v1.SnapshotReferenceH\x00\x12\x34\n\x06inline\x18\x02 \x01(\x0b\x32\".joiner.snapshot.v1.SnapshotUpdateH\x00\x42\n\n\x08snapshot\"S\n\x11SnapshotReference\x12\x12\n\ncluster_id\x18\x01 \x01(\t\x12*\n\x02id\x18\x02 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\"\xa8\x03\n\x0cSolveOptions\x12=\n\x11preference_policy\x18\x01 \x01(\x0e\x32\".joiner.solver.v1.PreferencePolicy\x12<\n\x11min_values_policy\x18\x02 \x01(\x0e\x32!.joiner.solver.v1.MinValuesPolicy\x12\x30\n\rrefine_budget\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x11refine_iterations\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12G\n\rfeature_gates\x18\x05 \x03(\x0b\x32\x30.joiner.solver.v1.SolveOptions.FeatureGatesEntry\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\'\n\x03now\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a\x33\n\x11\x46\x65\x61tureGatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\x42\x14\n\x12_refine_iterations\"u\n\x0cSolveRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\"\x8b\x01\n\x04\x43ost\x12\x1a\n\x12new_nanos_per_hour\x18\x01 \x01(\x03\x12\x1f\n\x17\x65xisting_nanos_per_hour\x18\x02 \x01(\x03\x12\'\n\x1alower_bound_nanos_per_hour\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x1d\n\x1b_lower_bound_nanos_per_hour\"\xa5\x02\n\rSolveResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x12\n\niterations\x18\x03 \x01(\x03\x12\x16\n\x0esolver_version\x18\x04 \x01(\t\x12#\n\x04plan\x18\x05 \x01(\x0b\x32\x15.joiner.model.v1.Plan\x12$\n\x04\x63ost\x18\x06 \x01(\x0b\x32\x16.joiner.solver.v1.Cost\x12\x0f\n\x07plan_id\x18\x07 \x01(\t\x12)\n\x04pods\x18\x08 \x01(\x0b\x32\x1b.joiner.solver.v1.PodCounts\"S\n\tPodCounts\x12\x0f\n\x07waiting\x18\x01 \x01(\x03\x12\x13\n\x0bon_existing\x18\x02 \x01(\x03\x12\x0e\n\x06on_new\x18\x03 \x01(\x03\x12\x10\n\x08unplaced\x18\x04 \x01(\x03\"\xae\x03\n\x04\x45\x64it\x12\x33\n\x0cremove_nodes\x18\x01 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12\x33\n\x0c\x63ordon_nodes\x18\x02 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12-\n\x08\x61\x64\x64_pods\x18\x03 \x01(\x0b\x32\x19.joiner.solver.v1.AddPodsH\x00\x12\x33\n\x0bscale_owner\x18\x04 \x01(\x0b\x32\x1c.joiner.solver.v1.ScaleOwnerH\x00\x12\x31\n\x0cput_nodepool\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.NodePoolH\x00\x12\x19\n\x0fremove_nodepool\x18\x06 \x01(\tH\x00\x12\x33\n\x0bput_overlay\x18\x07 \x01(\x0b\x32\x1c.joiner.model.v1.NodeOverlayH\x00\x12\x18\n\x0eremove_overlay\x18\x08 \x01(\tH\x00\x12\x33\n\tofferings\x18\t \x01(\x0b\x32\x1e.joiner.solver.v1.OfferingEditH\x00\x42\x06\n\x04\x65\x64it\"\x1a\n\tNodeNames\x12\r\n\x05names\x18\x01 \x03(\t\"B\n\x07\x41\x64\x64Pods\x12(\n\x05shape\x18\x01 \x01(\x0b\x32\x19.joiner.model.v1.PodShape\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"M\n\nScaleOwner\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x10\n\x08replicas\x18\x04 \x01(\x05\"\x84\x01\n\x0cOfferingEdit\x12\x0c\n\x04zone\x18\x01 \x01(\t\x12\x15\n\rcapacity_type\x18\x02 \x01(\t\x12\x15\n\rinstance_type\x18\x03 \x01(\t\x12\x13\n\tavailable\x18\x04 \x01(\x08H\x00\x12\x19\n\x0fprice_delta_ppm\x18\x05 \x01(\x03H\x00\x42\x08\n\x06\x63hange\"?\n\x08Scenario\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x05\x65\x64its\x18\x02 \x03(\x0b\x32\x16.joiner.solver.v1.Edit\"\xa7\x01\n\x0fSimulateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12-\n\tscenarios\x18\x03 \x03(\x0b\x32\x1a.joiner.solver.v1.Scenario\"z\n\x10SimulateResponse\x12\x10\n\x08scenario\x18\x01 \x01(\t\x12\x31\n\x08response\x18\x02 \x01(\x0b\x32\x1f.joiner.solver.v1.SolveResponse\x12!\n\x19\x63ost_delta_nanos_per_hour\x18\x03 \x01(\x03\"\xf5\x02\n\x12\x43onsolidateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12.\n\ncandidates\x18\x03 \x03(\x0b\x32\x1a.joiner.model.v1.Candidate\x12K\n\x0cnode_budgets\x18\x04 \x03(\x0b\x32\x35.joiner.solver.v1.ConsolidateRequest.NodeBudgetsEntry\x12!\n\x19move_price_nanos_per_hour\x18\x05 \x01(\x03\x12\x16\n\tmax_moves\x18\x06 \x01(\x05H\x00\x88\x01\x01\x1a\x32\n\x10NodeBudgetsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\x42\x0c\n\n_max_moves\"\x8b\x01\n\x13\x43onsolidateResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.joiner.model.v1.Command\x12\x16\n\x0esolver_version\x18\x03 \x01(\t\"\xcd\x01\n\x0e\x45xplainRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x11\n\x07pod_uid\x18\x03 \x01(\tH\x00\x12\x0e\n\x04node\x18\x04 \x01(\tH\x00\x12\x12\n\x08nodepool\x18\x05 \x01(\tH\x00\x12\x12\n\x08pod_name\x18\x06 \x01(\tH\x00\x42\t\n\x07subject\"\xd7\x04\n\x0f\x45xplainResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12\x31\n\x0bunplaceable\x18\x02 \x01(\x0b\x32\x1c.joiner.model.v1.Unplaceable\x12/\n\nnomination\x18\x03 \x01(\x0b\x32\x1b.joiner.model.v1.Nomination\x12\x33\n\rpool_messages\x18\x04 \x03(\x0b\x32\x1c.joiner.model.v1.PoolMessage\x12+\n\x08\x64\x65\x63ision\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.Decision\x12\x37\n\x10options_by_price\x18\x06 \x03(\x0b\x32\x1d.joiner.model.v1.LaunchOption\x12\x31\n\nnode_class\x18\x07 \x01(\x0b\x32\x1d.joiner.model.v1.NodeClassRef\x12-\n\x03pod\x18\x08 \x01(\x0b\x32 .joiner.solver.v1.PodExplanation\x12/\n\x04node\x18\t \x01(\x0b\x32!.joiner.solver.v1.NodeExplanation\x12\x37\n\x08nodepool\x18\n \x01(\x0b\x32%.joiner.solver.v1.NodePoolExplanation\x12/\n\x07options\x18\x0b \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x16\n\x0esolver_version\x18\x0c \x01(\t*r\n\x10PreferencePolicy\x12!\n\x1dPREFERENCE_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19PREFERENCE_POLICY_RESPECT\x10\x01\x12\x1c\n\x18PREFERENCE_POLICY_IGNORE\x10\x02*u\n\x0fMinValuesPolicy\x12!\n\x1dMIN_VALUES_POLICY_UNSPECIFIED\x10\x00\x12\x1c\n\x18MIN_VALUES_POLICY_STRICT\x10\x01\x12!\n\x1dMIN_VALUES_POLICY_BEST_EFFORT\x10\x02\x32\xda\x02\n\rSolverService\x12H\n\x05Solve\x12\x1e.joiner.solver.v1.SolveRequest\x1a\x1f.joiner.solver.v1.SolveResponse\x12S\n\x08Simulate\x12!.joiner.solver.v1.SimulateRequest\x1a\".joiner.solver.v1.SimulateResponse0\x01\x12Z\n\x0b\x43onsolidate\x12$.joiner.solver.v1.ConsolidateRequest\x1a%.joiner.solver.v1.ConsolidateResponse\x12N\n\x07\x45xplain\x12 .joiner.solver.v1.ExplainRequest\x1a!.joiner.solver.v1.ExplainResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,52 +45,52 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_options = b'8\001'
   _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._loaded_options = None
   _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_options = b'8\001'
-  _globals['_PREFERENCEPOLICY']._serialized_start=3815
-  _globals['_PREFERENCEPOLICY']._serialized_end=3929
-  _globals['_MINVALUESPOLICY']._serialized_start=3931
-  _globals['_MINVALUESPOLICY']._serialized_end=4048
-  _globals['_SNAPSHOTSELECTOR']._serialized_start=333
-  _globals['_SNAPSHOTSELECTOR']._serialized_end=475
-  _globals['_SNAPSHOTREFERENCE']._serialized_start=477
-  _globals['_SNAPSHOTREFERENCE']._serialized_end=560
-  _globals['_SOLVEOPTIONS']._serialized_start=563
-  _globals['_SOLVEOPTIONS']._serialized_end=987
-  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_start=914
-  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_end=965
-  _globals['_SOLVEREQUEST']._serialized_start=989
-  _globals['_SOLVEREQUEST']._serialized_end=1106
-  _globals['_COST']._serialized_start=1109
-  _globals['_COST']._serialized_end=1248
-  _globals['_SOLVERESPONSE']._serialized_start=1251
-  _globals['_SOLVERESPONSE']._serialized_end=1544
-  _globals['_PODCOUNTS']._serialized_start=1546
-  _globals['_PODCOUNTS']._serialized_end=1629
-  _globals['_EDIT']._serialized_start=1632
-  _globals['_EDIT']._serialized_end=2062
-  _globals['_NODENAMES']._serialized_start=2064
-  _globals['_NODENAMES']._serialized_end=2090
-  _globals['_ADDPODS']._serialized_start=2092
-  _globals['_ADDPODS']._serialized_end=2158
-  _globals['_SCALEOWNER']._serialized_start=2160
-  _globals['_SCALEOWNER']._serialized_end=2237
-  _globals['_OFFERINGEDIT']._serialized_start=2240
-  _globals['_OFFERINGEDIT']._serialized_end=2372
-  _globals['_SCENARIO']._serialized_start=2374
-  _globals['_SCENARIO']._serialized_end=2437
-  _globals['_SIMULATEREQUEST']._serialized_start=2440
-  _globals['_SIMULATEREQUEST']._serialized_end=2607
-  _globals['_SIMULATERESPONSE']._serialized_start=2609
-  _globals['_SIMULATERESPONSE']._serialized_end=2731
-  _globals['_CONSOLIDATEREQUEST']._serialized_start=2734
-  _globals['_CONSOLIDATEREQUEST']._serialized_end=3107
-  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_start=3043
-  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_end=3093
-  _globals['_CONSOLIDATERESPONSE']._serialized_start=3110
-  _globals['_CONSOLIDATERESPONSE']._serialized_end=3249
-  _globals['_EXPLAINREQUEST']._serialized_start=3252
-  _globals['_EXPLAINREQUEST']._serialized_end=3437
-  _globals['_EXPLAINRESPONSE']._serialized_start=3440
-  _globals['_EXPLAINRESPONSE']._serialized_end=3813
-  _globals['_SOLVERSERVICE']._serialized_start=4051
-  _globals['_SOLVERSERVICE']._serialized_end=4397
+  _globals['_PREFERENCEPOLICY']._serialized_start=4097
+  _globals['_PREFERENCEPOLICY']._serialized_end=4211
+  _globals['_MINVALUESPOLICY']._serialized_start=4213
+  _globals['_MINVALUESPOLICY']._serialized_end=4330
+  _globals['_SNAPSHOTSELECTOR']._serialized_start=369
+  _globals['_SNAPSHOTSELECTOR']._serialized_end=511
+  _globals['_SNAPSHOTREFERENCE']._serialized_start=513
+  _globals['_SNAPSHOTREFERENCE']._serialized_end=596
+  _globals['_SOLVEOPTIONS']._serialized_start=599
+  _globals['_SOLVEOPTIONS']._serialized_end=1023
+  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_start=950
+  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_end=1001
+  _globals['_SOLVEREQUEST']._serialized_start=1025
+  _globals['_SOLVEREQUEST']._serialized_end=1142
+  _globals['_COST']._serialized_start=1145
+  _globals['_COST']._serialized_end=1284
+  _globals['_SOLVERESPONSE']._serialized_start=1287
+  _globals['_SOLVERESPONSE']._serialized_end=1580
+  _globals['_PODCOUNTS']._serialized_start=1582
+  _globals['_PODCOUNTS']._serialized_end=1665
+  _globals['_EDIT']._serialized_start=1668
+  _globals['_EDIT']._serialized_end=2098
+  _globals['_NODENAMES']._serialized_start=2100
+  _globals['_NODENAMES']._serialized_end=2126
+  _globals['_ADDPODS']._serialized_start=2128
+  _globals['_ADDPODS']._serialized_end=2194
+  _globals['_SCALEOWNER']._serialized_start=2196
+  _globals['_SCALEOWNER']._serialized_end=2273
+  _globals['_OFFERINGEDIT']._serialized_start=2276
+  _globals['_OFFERINGEDIT']._serialized_end=2408
+  _globals['_SCENARIO']._serialized_start=2410
+  _globals['_SCENARIO']._serialized_end=2473
+  _globals['_SIMULATEREQUEST']._serialized_start=2476
+  _globals['_SIMULATEREQUEST']._serialized_end=2643
+  _globals['_SIMULATERESPONSE']._serialized_start=2645
+  _globals['_SIMULATERESPONSE']._serialized_end=2767
+  _globals['_CONSOLIDATEREQUEST']._serialized_start=2770
+  _globals['_CONSOLIDATEREQUEST']._serialized_end=3143
+  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_start=3079
+  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_end=3129
+  _globals['_CONSOLIDATERESPONSE']._serialized_start=3146
+  _globals['_CONSOLIDATERESPONSE']._serialized_end=3285
+  _globals['_EXPLAINREQUEST']._serialized_start=3288
+  _globals['_EXPLAINREQUEST']._serialized_end=3493
+  _globals['_EXPLAINRESPONSE']._serialized_start=3496
+  _globals['_EXPLAINRESPONSE']._serialized_end=4095
+  _globals['_SOLVERSERVICE']._serialized_start=4333
+  _globals['_SOLVERSERVICE']._serialized_end=4679
 # @@protoc_insertion_point(module_scope)

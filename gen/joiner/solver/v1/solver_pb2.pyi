@@ -17,6 +17,7 @@ from joiner.model.v1 import pod_pb2 as _pod_pb2
 from joiner.model.v1 import reason_pb2 as _reason_pb2
 from joiner.model.v1 import workload_pb2 as _workload_pb2
 from joiner.snapshot.v1 import snapshot_pb2 as _snapshot_pb2
+from joiner.solver.v1 import explanation_pb2 as _explanation_pb2
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -775,12 +776,15 @@ class ExplainRequest(_message.Message):
     POD_UID_FIELD_NUMBER: _builtins.int
     NODE_FIELD_NUMBER: _builtins.int
     NODEPOOL_FIELD_NUMBER: _builtins.int
+    POD_NAME_FIELD_NUMBER: _builtins.int
     pod_uid: _builtins.str
     """A pod by uid."""
     node: _builtins.str
-    """A node by name."""
+    """A node by name, or a claim in flight."""
     nodepool: _builtins.str
     """A pool by name."""
+    pod_name: _builtins.str
+    """A pod by namespace/name: also one that was left out of the snapshot."""
     @_builtins.property
     def snapshot(self) -> Global___SnapshotSelector:
         """Snapshot. Required."""
@@ -797,12 +801,13 @@ class ExplainRequest(_message.Message):
         pod_uid: _builtins.str = ...,
         node: _builtins.str = ...,
         nodepool: _builtins.str = ...,
+        pod_name: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "nodepool", b"nodepool", "options", b"options", "pod_uid", b"pod_uid", "snapshot", b"snapshot", "subject", b"subject"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "nodepool", b"nodepool", "options", b"options", "pod_name", b"pod_name", "pod_uid", b"pod_uid", "snapshot", b"snapshot", "subject", b"subject"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "nodepool", b"nodepool", "options", b"options", "pod_uid", b"pod_uid", "snapshot", b"snapshot", "subject", b"subject"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "nodepool", b"nodepool", "options", b"options", "pod_name", b"pod_name", "pod_uid", b"pod_uid", "snapshot", b"snapshot", "subject", b"subject"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_subject: _TypeAlias = _typing.Literal["pod_uid", "node", "nodepool"]  # noqa: Y015
+    _WhichOneofReturnType_subject: _TypeAlias = _typing.Literal["pod_uid", "node", "nodepool", "pod_name"]  # noqa: Y015
     _WhichOneofArgType_subject: _TypeAlias = _typing.Literal["subject", b"subject"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_subject) -> _WhichOneofReturnType_subject | None: ...
 
@@ -810,7 +815,7 @@ Global___ExplainRequest: _TypeAlias = ExplainRequest  # noqa: Y015
 
 @_typing.final
 class ExplainResponse(_message.Message):
-    """Reasons."""
+    """Reasons. What does not concern the subject is absent or empty."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -821,6 +826,13 @@ class ExplainResponse(_message.Message):
     DECISION_FIELD_NUMBER: _builtins.int
     OPTIONS_BY_PRICE_FIELD_NUMBER: _builtins.int
     NODE_CLASS_FIELD_NUMBER: _builtins.int
+    POD_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    NODEPOOL_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    SOLVER_VERSION_FIELD_NUMBER: _builtins.int
+    solver_version: _builtins.str
+    """Version of the solver."""
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
         """Revision that was used. Required."""
@@ -831,23 +843,41 @@ class ExplainResponse(_message.Message):
 
     @_builtins.property
     def nomination(self) -> _plan_pb2.Nomination:
-        """Where the pod would go; absent without a place."""
+        """Where the pod would go; absent without a place or where a claim would be created for it."""
 
     @_builtins.property
     def pool_messages(self) -> _containers.RepeatedCompositeFieldContainer[_plan_pb2.PoolMessage]:
-        """Pool messages of the subject."""
+        """What is to be said about the pool."""
 
     @_builtins.property
     def decision(self) -> _plan_pb2.Decision:
-        """Decision about the node."""
+        """What keeps the node from being given up, as far as the snapshot says; budgets of pools are left to disruption."""
 
     @_builtins.property
     def options_by_price(self) -> _containers.RepeatedCompositeFieldContainer[_plan_pb2.LaunchOption]:
-        """Options that the subject could launch or runs on, cheapest first."""
+        """Cheapest first. Of a pod: what its new node may be, at most 20. Of a node: types of its pool on which its pods
+        would fit for less, at most 20. Of a pool: the cheapest per capacity type.
+        """
 
     @_builtins.property
     def node_class(self) -> _capacity_pb2.NodeClassRef:
         """Class of the subject's pool."""
+
+    @_builtins.property
+    def pod(self) -> _explanation_pb2.PodExplanation:
+        """The pod."""
+
+    @_builtins.property
+    def node(self) -> _explanation_pb2.NodeExplanation:
+        """The node."""
+
+    @_builtins.property
+    def nodepool(self) -> _explanation_pb2.NodePoolExplanation:
+        """The pool."""
+
+    @_builtins.property
+    def options(self) -> Global___SolveOptions:
+        """Options that were used."""
 
     def __init__(
         self,
@@ -859,10 +889,15 @@ class ExplainResponse(_message.Message):
         decision: _plan_pb2.Decision | None = ...,
         options_by_price: _abc.Iterable[_plan_pb2.LaunchOption] | None = ...,
         node_class: _capacity_pb2.NodeClassRef | None = ...,
+        pod: _explanation_pb2.PodExplanation | None = ...,
+        node: _explanation_pb2.NodeExplanation | None = ...,
+        nodepool: _explanation_pb2.NodePoolExplanation | None = ...,
+        options: Global___SolveOptions | None = ...,
+        solver_version: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "node_class", b"node_class", "nomination", b"nomination", "snapshot", b"snapshot", "unplaceable", b"unplaceable"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "node", b"node", "node_class", b"node_class", "nodepool", b"nodepool", "nomination", b"nomination", "options", b"options", "pod", b"pod", "snapshot", b"snapshot", "unplaceable", b"unplaceable"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "node_class", b"node_class", "nomination", b"nomination", "options_by_price", b"options_by_price", "pool_messages", b"pool_messages", "snapshot", b"snapshot", "unplaceable", b"unplaceable"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "node", b"node", "node_class", b"node_class", "nodepool", b"nodepool", "nomination", b"nomination", "options", b"options", "options_by_price", b"options_by_price", "pod", b"pod", "pool_messages", b"pool_messages", "snapshot", b"snapshot", "solver_version", b"solver_version", "unplaceable", b"unplaceable"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -89,8 +89,9 @@ class SolverServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def Explain(self, request, context):
-        """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
-        not have it; the reasons in SolveResponse then have to do.
+        """Explain says why a pod has no place and which single change would give it one, what a node or a pool is and
+        does. NOT_FOUND where the subject does not exist, with the names that were perhaps meant. UNIMPLEMENTED where a
+        replica does not have it; the reasons in SolveResponse then have to do.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -47,8 +47,9 @@ class SolverServiceStub:
     replica does not have it; the caller then starts nothing but emptiness.
     """
     Explain: _grpc.UnaryUnaryMultiCallable[_solver_pb2.ExplainRequest, _solver_pb2.ExplainResponse]
-    """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
-    not have it; the reasons in SolveResponse then have to do.
+    """Explain says why a pod has no place and which single change would give it one, what a node or a pool is and
+    does. NOT_FOUND where the subject does not exist, with the names that were perhaps meant. UNIMPLEMENTED where a
+    replica does not have it; the reasons in SolveResponse then have to do.
     """
 
 @_typing.type_check_only
@@ -70,8 +71,9 @@ class SolverServiceAsyncStub(SolverServiceStub):
     replica does not have it; the caller then starts nothing but emptiness.
     """
     Explain: _aio.UnaryUnaryMultiCallable[_solver_pb2.ExplainRequest, _solver_pb2.ExplainResponse]  # type: ignore[assignment]
-    """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
-    not have it; the reasons in SolveResponse then have to do.
+    """Explain says why a pod has no place and which single change would give it one, what a node or a pool is and
+    does. NOT_FOUND where the subject does not exist, with the names that were perhaps meant. UNIMPLEMENTED where a
+    replica does not have it; the reasons in SolveResponse then have to do.
     """
 
 class SolverServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -114,8 +116,9 @@ class SolverServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _solver_pb2.ExplainRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_solver_pb2.ExplainResponse, _abc.Awaitable[_solver_pb2.ExplainResponse]]:
-        """Explain says why a pod has no place, what a node or a pool is and does. UNIMPLEMENTED where a replica does
-        not have it; the reasons in SolveResponse then have to do.
+        """Explain says why a pod has no place and which single change would give it one, what a node or a pool is and
+        does. NOT_FOUND where the subject does not exist, with the names that were perhaps meant. UNIMPLEMENTED where a
+        replica does not have it; the reasons in SolveResponse then have to do.
         """
 
 def add_SolverServiceServicer_to_server(servicer: SolverServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -6,21 +6,18 @@ from hypothesis import strategies as st
 from libs.domain import execution, provider, question, scenario
 from libs.wire import disruption, launch, node_class
 from libs.wire import execution as wire_execution
+from libs.wire import explanation as wire_explanation
 from libs.wire import provider as wire_provider
 from libs.wire import question as wire_question
 from libs.wire import scenario as wire_scenario
 from libs.wire import solution as wire_solution
-from tests.support.strategies.cluster import class_refs
 from tests.support.strategies.decision import (
     candidates,
     commands,
     decisions,
-    launch_options,
-    nominations,
     plans,
-    pool_messages,
-    unplaceables,
 )
+from tests.support.strategies.explanation import explanations
 from tests.support.strategies.provider import (
     batches,
     capabilities,
@@ -103,24 +100,15 @@ CASES: dict[str, Case] = {
             snapshot=sources,
             options=options,
             subject_kind=st.sampled_from(question.SubjectKind),
-            subject=names,
+            subject=names.map(lambda name: f"space/{name}"),
         ),
         wire_question.encode_explain_question,
         wire_question.decode_explain_question,
     ),
     "explanation": (
-        st.builds(
-            question.Explanation,
-            snapshot=snapshot_ids,
-            unplaceable=some(unplaceables),
-            nomination=some(nominations),
-            pool_messages=tuples(pool_messages),
-            decision=some(decisions),
-            options_by_price=tuples(launch_options),
-            node_class=some(class_refs),
-        ),
-        wire_question.encode_explanation,
-        wire_question.decode_explanation,
+        explanations,
+        wire_explanation.encode_explanation,
+        wire_explanation.decode_explanation,
     ),
     "apply request": (
         st.builds(
