@@ -251,7 +251,7 @@ def _completed(
         completion,
         volumes=resolver.volumes(namespace, record.claims, record.inline, shared),
         device_claims=resolver.devices(
-            namespace, record.resource_claims, record.resource_claim_statuses
+            record.row, record.resource_claims, record.resource_claim_statuses
         ),
     )
 

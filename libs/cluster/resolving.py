@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from libs.domain.device import DeviceClaim
 from libs.domain.errors import InvalidRequest
+from libs.domain.pod import PodRow
 from libs.kube.convert.device import device_claim
 from libs.kube.convert.volume import PodVolumes, Storage, resolve
 from libs.kube.objects.device import ResourceClaim, ResourceClaimTemplate
@@ -40,42 +41,64 @@ class Resolver:
 
     def devices(
         self,
-        namespace: str,
+        pod: PodRow,
         claims: Iterable[PodResourceClaim],
         statuses: Iterable[ResourceClaimStatus],
     ) -> tuple[DeviceClaim, ...]:
         """Return the devices that a pod claims.
 
         Args:
-            namespace: of the pod.
+            pod: the pod.
             claims: as in the pod's spec.
             statuses: which claims were made from its templates.
 
         Raises:
-            InvalidRequest: a claim or template is missing or broken.
+            InvalidRequest: a claim or template is missing, broken or going.
         """
         made = {one.name: one.resource_claim_name for one in statuses}
         found = []
         for index, one in enumerate(claims):
             try:
-                found.append(self._device(namespace, one, made.get(one.name, "")))
+                claim = self._device(pod, one, made)
             except InvalidRequest as error:
                 raise error.under(f"spec.resourceClaims[{index}]") from None
+            if claim is not None:
+                found.append(claim)
         return tuple(found)
 
-    def _device(self, namespace: str, claim: PodResourceClaim, made: str) -> DeviceClaim:
-        name = claim.resource_claim_name or made
-        existing = self.claims.get((namespace, name)) if name else None
-        if existing is not None:
-            return device_claim(
-                existing.spec,
-                claim=f"{namespace}/{name}",
-                allocation=existing.status.allocation,
-            )
-        if not claim.resource_claim_template_name:
-            raise InvalidRequest(f'resourceclaim "{namespace}/{name}" does not exist')
-        template = self.templates.get((namespace, claim.resource_claim_template_name))
-        if template is None:
-            shown = f"{namespace}/{claim.resource_claim_template_name}"
-            raise InvalidRequest(f'resourceclaimtemplate "{shown}" does not exist')
-        return device_claim(template.spec.spec)
+    def _device(
+        self, pod: PodRow, claim: PodResourceClaim, made: Mapping[str, str]
+    ) -> DeviceClaim | None:
+        """Return the claim; None where Kubernetes decided that none is needed."""
+        if claim.resource_claim_name:
+            return self._named(pod.namespace, claim.resource_claim_name)
+        if claim.name not in made:
+            return self._template(pod.namespace, claim.resource_claim_template_name)
+        name = made[claim.name]
+        if not name:
+            return None
+        own = self.claims.get((pod.namespace, name))
+        if own is None:
+            return self._template(pod.namespace, claim.resource_claim_template_name)
+        controller = own.metadata.controller
+        if controller is None or controller.uid != pod.uid:
+            raise InvalidRequest(f'resourceclaim "{pod.namespace}/{name}" was not made for the pod')
+        if pod.node or own.status.allocation is None:
+            # A pod that has to move gets a new claim; what the old one holds is freed with it.
+            return device_claim(own.spec)
+        return self._named(pod.namespace, name)
+
+    def _named(self, namespace: str, name: str) -> DeviceClaim:
+        found = self.claims.get((namespace, name))
+        shown = f'resourceclaim "{namespace}/{name}"'
+        if found is None:
+            raise InvalidRequest(f"{shown} does not exist")
+        if found.metadata.deletion_timestamp is not None:
+            raise InvalidRequest(f"{shown} is being deleted")
+        return device_claim(found.spec, claim=f"{namespace}/{name}", status=found.status)
+
+    def _template(self, namespace: str, name: str) -> DeviceClaim:
+        found = self.templates.get((namespace, name))
+        if found is None:
+            raise InvalidRequest(f'resourceclaimtemplate "{namespace}/{name}" does not exist')
+        return device_claim(found.spec.spec)

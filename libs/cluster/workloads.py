@@ -12,7 +12,7 @@ from libs.cluster.objects import Key, Objects
 from libs.cluster.pods import PodRecord
 from libs.cluster.problems import Problems
 from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
-from libs.domain.device import DeviceClass, DevicePool
+from libs.domain.device import DeviceClass, DeviceHold, DevicePool
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.workload import (
@@ -23,7 +23,8 @@ from libs.domain.workload import (
     NodeOverlay,
     PodDisruptionBudget,
 )
-from libs.kube.convert.device import device_class, device_pool
+from libs.kube.convert.device import device_class
+from libs.kube.convert.device_pool import device_holds, device_pool
 from libs.kube.convert.nodepool import node_overlay
 from libs.kube.convert.template import Admission, daemon_shape, pod_of
 from libs.kube.convert.workload import (
@@ -172,19 +173,28 @@ def overlays(objects: Objects, problems: Problems) -> list[NodeOverlay]:
 
 
 def devices(objects: Objects, problems: Problems) -> tuple[list[DevicePool], list[DeviceClass]]:
-    """Return the pools of devices and their classes."""
+    """Return the pools of devices and their classes; what is wrong is reported and left out."""
     slices: dict[tuple[str, str], list[device_objects.ResourceSlice]] = {}
     for one in objects.of(device_objects.ResourceSlice).values():
         slices.setdefault((one.spec.driver, one.spec.pool.name), []).append(one)
-    taken = _allocated(objects.of(device_objects.ResourceClaim).values())
+    held = _held(objects, problems)
     pools = []
     for (driver, name), parts in slices.items():
         try:
-            pools.append(device_pool(driver, name, parts, taken.get((driver, name), frozenset())))
+            pools.append(device_pool(driver, name, parts, held.get((driver, name), ())))
         except InvalidRequest as error:
             problems.add("ResourceSlice", "", parts[0].metadata.name, error)
-    classes = objects.of(device_objects.DeviceClass).values()
-    return pools, [device_class(one) for one in classes]
+    return pools, _device_classes(objects, problems)
+
+
+def _device_classes(objects: Objects, problems: Problems) -> list[DeviceClass]:
+    found = []
+    for (_, name), one in objects.of(device_objects.DeviceClass).items():
+        try:
+            found.append(device_class(one))
+        except InvalidRequest as error:
+            problems.add("DeviceClass", "", name, error)
+    return found
 
 
 def _newest_daemon_pods(records: Iterable[PodRecord]) -> dict[str, PodRecord]:
@@ -266,12 +276,15 @@ def _buffer(
     )
 
 
-def _allocated(
-    claims: Iterable[device_objects.ResourceClaim],
-) -> dict[tuple[str, str], frozenset[str]]:
-    taken: dict[tuple[str, str], set[str]] = {}
-    for claim in claims:
-        allocation = claim.status.allocation
-        for one in allocation.devices.results if allocation is not None else ():
-            taken.setdefault((one.driver, one.pool), set()).add(one.device)
-    return {key: frozenset(names) for key, names in taken.items()}
+def _held(objects: Objects, problems: Problems) -> dict[tuple[str, str], list[DeviceHold]]:
+    """Return what claims hold, by driver and pool."""
+    found: dict[tuple[str, str], list[DeviceHold]] = {}
+    for key, claim in objects.of(device_objects.ResourceClaim).items():
+        try:
+            holds = device_holds(claim)
+        except InvalidRequest as error:
+            problems.add("ResourceClaim", *key, error)
+            continue
+        for pool, hold in holds:
+            found.setdefault(pool, []).append(hold)
+    return found

@@ -105,8 +105,8 @@ class DeviceClaim:
     """Nodes on which an allocated claim can be used, any one suffices; empty while not allocated.
     """
     reserved_for: tuple[str, ...] = ()
-    """Uids of those for whom the claim is reserved, pods or others, sorted; pods that are gone are
-    not among them. Allocated for nobody else, the claim is allocated anew when they all move."""
+    """Uids of those for whom an allocated claim is reserved, pods or others, sorted. It is
+    allocated anew when they all move; reserved for nobody, it stays as it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,6 @@
-"""Dynamic resource allocation: what pods claim, what nodes offer.
+"""Dynamic resource allocation: what pods claim.
+
+Apart from `device_pool`, which is what nodes offer.
 
 Source: Kubernetes documentation, "Dynamic Resource Allocation"; `docs/sources.md` D11.
 """
@@ -6,55 +8,75 @@ Source: Kubernetes documentation, "Dynamic Resource Allocation"; `docs/sources.m
 from collections.abc import Iterable, Mapping
 
 from libs.domain.device import (
-    AttributeValue,
-    CounterUse,
-    Device,
-    DeviceAttribute,
     DeviceCapacity,
     DeviceClaim,
     DeviceClass,
     DeviceConstraint,
-    DevicePool,
     DeviceRequest,
     DeviceSubRequest,
-    DeviceVersion,
 )
 from libs.domain.errors import InvalidRequest
-from libs.domain.quantity import units
-from libs.domain.requirements import Requirements
-from libs.domain.resources import Resources
-from libs.kube.convert.selectors import node_requirements
+from libs.domain.quantity import millicores
+from libs.domain.requirement import Requirement
+from libs.domain.requirements import ANYTHING, Requirements
+from libs.domain.selector import NODE_NAME_FIELD
+from libs.domain.taint import Effect, Toleration, TolerationOperator
+from libs.kube.convert.selectors import entry, node_requirements
 from libs.kube.objects import device as objects
-from libs.kube.objects.metadata import NodeSelector, Quantity
+from libs.kube.objects.metadata import NodeSelector, NodeSelectorTerm, Quantity
 
-_ALL = "All"
+_MODES = {"": False, "ExactCount": False, "All": True}
+_OPERATORS = {
+    "": TolerationOperator.EQUAL,
+    "Equal": TolerationOperator.EQUAL,
+    "Exists": TolerationOperator.EXISTS,
+}
+_EFFECTS = {"NoSchedule": Effect.NO_SCHEDULE, "NoExecute": Effect.NO_EXECUTE}
+
+NOWHERE = Requirements(
+    (Requirement(key=NODE_NAME_FIELD, complement=False, values=frozenset(), absent=False),)
+)
+"""The term that no node meets."""
 
 
 def device_class(given: objects.DeviceClass) -> DeviceClass:
-    """Return the class."""
-    return DeviceClass(name=given.metadata.name, selectors=_expressions(given.spec.selectors))
+    """Return the class.
+
+    Raises:
+        InvalidRequest: a selector of a kind that is not known.
+    """
+    return DeviceClass(
+        name=given.metadata.name, selectors=_expressions(given.spec.selectors, "spec.selectors")
+    )
 
 
 def device_claim(
     spec: objects.ResourceClaimSpec,
     *,
     claim: str = "",
-    allocation: objects.AllocationResult | None = None,
+    status: objects.ResourceClaimObjectStatus | None = None,
 ) -> DeviceClaim:
     """Return the claim.
 
     Args:
         spec: what is asked for.
         claim: `namespace/name` of an existing claim, empty for a template.
-        allocation: what the claim was given.
+        status: what the claim was given and for whom.
 
     Raises:
-        InvalidRequest: a request that asks for nothing, or a bad quantity or selector.
+        InvalidRequest: a request or constraint of a kind that is not known, or a bad quantity or
+            selector.
     """
+    allocation = None if status is None else status.allocation
     allocated: tuple[Requirements, ...] = ()
     if allocation is not None:
         selector = allocation.node_selector
-        allocated = node_terms(selector, "status.allocation.nodeSelector") or (Requirements(),)
+        everywhere = (ANYTHING,)
+        allocated = (
+            everywhere
+            if selector is None
+            else node_terms(selector, "status.allocation.nodeSelector")
+        )
     return DeviceClaim(
         claim=claim,
         requests=tuple(
@@ -62,92 +84,70 @@ def device_claim(
             for index, one in enumerate(spec.devices.requests)
         ),
         constraints=tuple(
-            DeviceConstraint(match_attribute=one.match_attribute, requests=one.requests)
-            for one in spec.devices.constraints
-            if one.match_attribute
+            _constraint(one, f"spec.devices.constraints[{index}]")
+            for index, one in enumerate(spec.devices.constraints)
         ),
         allocated_terms=allocated,
+        reserved_for=() if status is None or allocation is None else reserved_for(status),
     )
 
 
-def device_pool(
-    driver: str,
-    pool: str,
-    slices: Iterable[objects.ResourceSlice],
-    allocated: frozenset[str] = frozenset(),
-) -> DevicePool:
-    """Return the pool that the slices make up; only its newest generation counts.
-
-    Args:
-        driver: of the pool.
-        pool: its name.
-        slices: all slices of the pool, at least one.
-        allocated: names of its devices that a claim holds.
-
-    Raises:
-        InvalidRequest: a bad quantity or node selector.
-    """
-    if not driver or not pool:
-        raise InvalidRequest("names no driver or no pool", field="spec")
-    ordered = sorted(slices, key=lambda one: one.metadata.name)
-    newest = max(one.spec.pool.generation for one in ordered)
-    current = [one for one in ordered if one.spec.pool.generation == newest]
-    first = current[0].spec
-    devices = [
-        _device(device, f"spec.devices[{index}]")
-        for one in current
-        for index, device in enumerate(one.spec.devices)
-    ]
-    return DevicePool(
-        driver=driver,
-        pool=pool,
-        devices=tuple(sorted(devices, key=lambda one: one.name)),
-        counters=_counters(
-            (counters for one in current for counters in one.spec.shared_counters),
-            "spec.sharedCounters",
-        ),
-        node_name=first.node_name,
-        node_terms=() if first.all_nodes else node_terms(first.node_selector, "spec.nodeSelector"),
-        allocated=tuple(sorted(allocated)),
-        complete=len(current) == first.pool.resource_slice_count,
-    )
+def reserved_for(status: objects.ResourceClaimObjectStatus) -> tuple[str, ...]:
+    """Return the uids of those for whom a claim is reserved, sorted."""
+    return tuple(sorted({one.uid for one in status.reserved_for if one.uid}))
 
 
-def node_terms(selector: NodeSelector | None, path: str) -> tuple[Requirements, ...]:
-    """Return the terms of a node selector, of which one must hold; empty for no selector.
+def node_terms(selector: NodeSelector, path: str) -> tuple[Requirements, ...]:
+    """Return the terms of a node selector, of which one must hold; never empty.
 
     Raises:
         InvalidRequest: an expression that Kubernetes refuses.
     """
-    if selector is None:
-        return ()
-    return tuple(
-        node_requirements(
-            term.match_expressions, f"{path}.nodeSelectorTerms[{index}].matchExpressions"
-        )
+    found = tuple(
+        _term(term, f"{path}.nodeSelectorTerms[{index}]")
         for index, term in enumerate(selector.node_selector_terms)
+        if term.match_expressions or term.match_fields
     )
+    return found or (NOWHERE,)
+
+
+def _term(term: NodeSelectorTerm, path: str) -> Requirements:
+    found = list(node_requirements(term.match_expressions, f"{path}.matchExpressions"))
+    for index, one in enumerate(term.match_fields):
+        where = f"{path}.matchFields[{index}]"
+        parsed = entry(one, where)
+        if one.key != NODE_NAME_FIELD or one.operator not in ("In", "NotIn"):
+            raise InvalidRequest(f"wants In or NotIn of {NODE_NAME_FIELD}", field=where)
+        found.append(Requirement.of(parsed.key, parsed.operator, parsed.values))
+    return Requirements(found)
 
 
 def _request(request: objects.DeviceRequest, path: str) -> DeviceRequest:
-    if request.first_available:
-        alternatives = request.first_available
-    elif request.exactly is not None:
-        alternatives = (request.exactly,)
-    else:
-        alternatives = (
-            objects.DeviceSubRequest(
-                device_class_name=request.device_class_name,
-                selectors=request.selectors,
-                allocation_mode=request.allocation_mode,
-                count=request.count,
-            ),
-        )
     if not request.name:
         raise InvalidRequest("has no name", field=path)
-    return DeviceRequest(
-        name=request.name, alternatives=tuple(_sub_request(one, path) for one in alternatives)
-    )
+    if request.first_available:
+        ways = tuple(
+            _sub_request(one, f"{path}.firstAvailable[{index}]")
+            for index, one in enumerate(request.first_available)
+        )
+    elif request.exactly is not None:
+        ways = (_sub_request(request.exactly, f"{path}.exactly"),)
+    else:
+        ways = (
+            _sub_request(
+                objects.DeviceSubRequest(
+                    device_class_name=request.device_class_name,
+                    selectors=request.selectors,
+                    allocation_mode=request.allocation_mode,
+                    count=request.count,
+                    capacity=request.capacity,
+                    tolerations=request.tolerations,
+                    admin_access=request.admin_access,
+                ),
+                path,
+            ),
+        )
+    return DeviceRequest(name=request.name, alternatives=ways)
 
 
 def _sub_request(given: objects.DeviceSubRequest, path: str) -> DeviceSubRequest:
@@ -156,71 +156,85 @@ def _sub_request(given: objects.DeviceSubRequest, path: str) -> DeviceSubRequest
     count = 1 if given.count is None else given.count
     if count < 1:
         raise InvalidRequest(f"{count} is below 1", field=f"{path}.count")
+    if given.allocation_mode not in _MODES:
+        raise InvalidRequest(
+            f"{given.allocation_mode!r} is neither ExactCount nor All",
+            field=f"{path}.allocationMode",
+        )
     return DeviceSubRequest(
         device_class=given.device_class_name,
         name=given.name,
-        selectors=_expressions(given.selectors),
+        selectors=_expressions(given.selectors, f"{path}.selectors"),
         count=count,
-        all=given.allocation_mode == _ALL,
-        capacity=_capacity(given.capacity.requests, f"{path}.capacity.requests"),
+        all=_MODES[given.allocation_mode],
+        capacity=shares(given.capacity.requests, f"{path}.capacity.requests"),
+        tolerations=_tolerations(given.tolerations, f"{path}.tolerations"),
+        admin_access=given.admin_access,
     )
 
 
-def _device(device: objects.Device, path: str) -> Device:
-    if not device.name or "" in device.attributes:
-        raise InvalidRequest("a device or attribute has no name", field=path)
-    # Version v1beta1 nests a device's properties under the only kind that there was.
-    held = device.basic if device.basic is not None else device
-    return Device(
-        name=device.name,
-        attributes=tuple(
-            DeviceAttribute(name=name, value=_value(held.attributes[name], f"{path}.attributes"))
-            for name in sorted(held.attributes)
-        ),
-        capacity=_capacity(
-            {name: one.value for name, one in held.capacity.items()}, f"{path}.capacity"
-        ),
-        shared=device.allow_multiple_allocations,
-        counters=_counters(held.consumes_counters, f"{path}.consumesCounters"),
+def _constraint(given: objects.DeviceConstraint, path: str) -> DeviceConstraint:
+    if bool(given.match_attribute) == bool(given.distinct_attribute):
+        raise InvalidRequest("names neither or both of two attributes", field=path)
+    return DeviceConstraint(
+        match_attribute=given.match_attribute,
+        distinct_attribute=given.distinct_attribute,
+        requests=given.requests,
     )
 
 
-def _value(attribute: objects.DeviceAttribute, path: str) -> AttributeValue:
-    if attribute.version_value is not None:
-        return DeviceVersion(text=attribute.version_value)
-    for value in (attribute.bool_value, attribute.int_value, attribute.string_value):
-        if value is not None:
-            return value
-    raise InvalidRequest("an attribute has no value", field=path)
+def shares(amounts: Mapping[str, Quantity], path: str) -> tuple[DeviceCapacity, ...]:
+    """Return amounts that are asked for or taken, by name, rounded up.
+
+    Raises:
+        InvalidRequest: no quantity, or a negative one.
+    """
+    return tuple(
+        DeviceCapacity(name=name, amount=thousandths(amounts[name], f"{path}.{name}"))
+        for name in sorted(amounts)
+    )
 
 
-def _capacity(amounts: Mapping[str, Quantity], path: str) -> tuple[DeviceCapacity, ...]:
-    parsed = _amounts(amounts, path)
-    return tuple(DeviceCapacity(name=name, amount=parsed[name]) for name in sorted(parsed))
+def thousandths(quantity: Quantity, path: str) -> int:
+    """Return a quantity in thousandths of its base unit, rounded up.
 
-
-def _counters(sets: Iterable[objects.CounterSet], path: str) -> tuple[CounterUse, ...]:
-    found = []
-    for one in sets:
-        name = one.name or one.counter_set
-        if not name:
-            raise InvalidRequest("a set of counters has no name", field=path)
-        held = {counter: amount.value for counter, amount in one.counters.items()}
-        found.append(CounterUse(counter_set=name, amounts=Resources(_amounts(held, path))))
-    return tuple(sorted(found, key=lambda one: one.counter_set))
-
-
-def _amounts(quantities: Mapping[str, Quantity], path: str) -> dict[str, int]:
-    found = {}
-    for name, text in quantities.items():
-        try:
-            found[name] = units(text)
-        except InvalidRequest as error:
-            raise error.under(f"{path}.{name}") from None
-        if not name or found[name] < 0:
-            raise InvalidRequest(f"{text!r} is negative or has no name", field=f"{path}.{name}")
+    Raises:
+        InvalidRequest: no quantity, or a negative one.
+    """
+    try:
+        # The arithmetic of CPU, which is in thousandths everywhere.
+        found = millicores(quantity)
+    except InvalidRequest as error:
+        raise error.under(path) from None
+    if found < 0:
+        raise InvalidRequest(f"{quantity!r} is negative", field=path)
     return found
 
 
-def _expressions(selectors: Iterable[objects.DeviceSelector]) -> tuple[str, ...]:
-    return tuple(one.cel.expression for one in selectors if one.cel is not None)
+def _tolerations(given: Iterable[objects.DeviceToleration], path: str) -> tuple[Toleration, ...]:
+    """Return the tolerations of effects that keep anyone away."""
+    found = []
+    for index, one in enumerate(given):
+        if one.operator not in _OPERATORS:
+            raise InvalidRequest(
+                f"{one.operator!r} is neither Equal nor Exists", field=f"{path}[{index}].operator"
+            )
+        if not one.effect or one.effect in _EFFECTS:
+            found.append(
+                Toleration(
+                    key=one.key,
+                    operator=_OPERATORS[one.operator],
+                    value=one.value,
+                    effect=_EFFECTS.get(one.effect),
+                )
+            )
+    return tuple(found)
+
+
+def _expressions(selectors: Iterable[objects.DeviceSelector], path: str) -> tuple[str, ...]:
+    found = []
+    for index, one in enumerate(selectors):
+        if one.cel is None:
+            raise InvalidRequest("is of a kind other than CEL", field=f"{path}[{index}]")
+        found.append(one.cel.expression)
+    return tuple(found)

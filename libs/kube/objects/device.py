@@ -12,6 +12,7 @@ from libs.kube.objects.metadata import (
     ObjectMeta,
     Quantities,
     Quantity,
+    Taint,
 )
 
 
@@ -33,8 +34,17 @@ class CapacityRequirements(KubeStruct, frozen=True):
     requests: Quantities = msgspec.field(default_factory=dict)
 
 
+class DeviceToleration(KubeStruct, frozen=True):
+    """A toleration of a device's taints."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+
+
 class DeviceSubRequest(KubeStruct, frozen=True):
-    """One way to satisfy a request."""
+    """One way to satisfy a request; admin access is asked for only where there is no other."""
 
     name: str = ""
     device_class_name: str = ""
@@ -42,6 +52,8 @@ class DeviceSubRequest(KubeStruct, frozen=True):
     allocation_mode: str = "ExactCount"
     count: Int64 | None = None
     capacity: CapacityRequirements = CapacityRequirements()
+    tolerations: tuple[DeviceToleration, ...] = ()
+    admin_access: bool = False
 
 
 class DeviceRequest(KubeStruct, frozen=True):
@@ -54,6 +66,9 @@ class DeviceRequest(KubeStruct, frozen=True):
     selectors: tuple[DeviceSelector, ...] = ()
     allocation_mode: str = "ExactCount"
     count: Int64 | None = None
+    capacity: CapacityRequirements = CapacityRequirements()
+    tolerations: tuple[DeviceToleration, ...] = ()
+    admin_access: bool = False
 
 
 class DeviceConstraint(KubeStruct, frozen=True):
@@ -61,6 +76,7 @@ class DeviceConstraint(KubeStruct, frozen=True):
 
     requests: tuple[str, ...] = ()
     match_attribute: str = ""
+    distinct_attribute: str = ""
 
 
 class DeviceClaim(KubeStruct, frozen=True):
@@ -82,6 +98,10 @@ class DeviceAllocation(KubeStruct, frozen=True):
     driver: str = ""
     pool: str = ""
     device: str = ""
+    admin_access: bool = False
+    share_id: str = msgspec.field(default="", name="shareID")
+    """Set where only a part was given."""
+    consumed_capacity: Quantities = msgspec.field(default_factory=dict)
 
 
 class DeviceAllocations(KubeStruct, frozen=True):
@@ -97,10 +117,17 @@ class AllocationResult(KubeStruct, frozen=True):
     node_selector: NodeSelector | None = None
 
 
+class ConsumerReference(KubeStruct, frozen=True):
+    """Who may use a claim: a pod, or something that stands for pods."""
+
+    uid: str = ""
+
+
 class ResourceClaimObjectStatus(KubeStruct, frozen=True):
     """State of a claim."""
 
     allocation: AllocationResult | None = None
+    reserved_for: tuple[ConsumerReference, ...] = ()
 
 
 class ResourceClaim(KubeStruct, frozen=True):
@@ -152,6 +179,29 @@ class ValueHolder(KubeStruct, frozen=True):
     value: Quantity = 0
 
 
+class CapacityRange(KubeStruct, frozen=True):
+    """Shares of a capacity from one amount to another, in steps."""
+
+    min: Quantity | None = None
+    max: Quantity | None = None
+    step: Quantity | None = None
+
+
+class CapacityPolicy(KubeStruct, frozen=True):
+    """Which shares of a capacity may be asked for."""
+
+    default: Quantity | None = None
+    valid_values: tuple[Quantity, ...] = ()
+    valid_range: CapacityRange | None = None
+
+
+class DeviceCapacity(KubeStruct, frozen=True):
+    """A capacity dimension of a device."""
+
+    value: Quantity = 0
+    request_policy: CapacityPolicy | None = None
+
+
 class CounterSet(KubeStruct, frozen=True):
     """Counters that devices share."""
 
@@ -164,8 +214,15 @@ class BasicDevice(KubeStruct, frozen=True):
     """A device's properties, where version v1beta1 nests them."""
 
     attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
-    capacity: dict[str, ValueHolder] = msgspec.field(default_factory=dict)
+    capacity: dict[str, DeviceCapacity] = msgspec.field(default_factory=dict)
     consumes_counters: tuple[CounterSet, ...] = ()
+    node_name: str = ""
+    node_selector: NodeSelector | None = None
+    all_nodes: bool = False
+    taints: tuple[Taint, ...] = ()
+    binds_to_node: bool = False
+    binding_conditions: tuple[str, ...] = ()
+    allow_multiple_allocations: bool = False
 
 
 class Device(KubeStruct, frozen=True):
@@ -173,8 +230,14 @@ class Device(KubeStruct, frozen=True):
 
     name: str = ""
     attributes: dict[str, DeviceAttribute] = msgspec.field(default_factory=dict)
-    capacity: dict[str, ValueHolder] = msgspec.field(default_factory=dict)
+    capacity: dict[str, DeviceCapacity] = msgspec.field(default_factory=dict)
     consumes_counters: tuple[CounterSet, ...] = ()
+    node_name: str = ""
+    node_selector: NodeSelector | None = None
+    all_nodes: bool = False
+    taints: tuple[Taint, ...] = ()
+    binds_to_node: bool = False
+    binding_conditions: tuple[str, ...] = ()
     allow_multiple_allocations: bool = False
     basic: BasicDevice | None = None
 
@@ -195,6 +258,7 @@ class ResourceSliceSpec(KubeStruct, frozen=True):
     node_name: str = ""
     all_nodes: bool = False
     node_selector: NodeSelector | None = None
+    per_device_node_selection: bool = False
     devices: tuple[Device, ...] = ()
     shared_counters: tuple[CounterSet, ...] = ()
 

@@ -287,7 +287,7 @@ class DeviceClaim(_message.Message):
 
     @_builtins.property
     def reserved_for(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Uids of those for whom an allocated claim is reserved, sorted; pods that are gone left out."""
+        """Uids of those for whom an allocated claim is reserved, sorted."""
 
     def __init__(
         self,

@@ -2,25 +2,35 @@ from typing import Any
 
 import pytest
 
-from libs.domain.device import DeviceVersion
+from libs.domain.device import DeviceConstraint
 from libs.domain.errors import InvalidRequest
-from libs.kube.convert.device import device_claim, device_pool
+from libs.domain.taint import Effect, Toleration, TolerationOperator
+from libs.kube.convert.device import NOWHERE, device_claim, device_class
 from libs.kube.objects.decoding import from_document
-from libs.kube.objects.device import AllocationResult, ResourceClaimSpec, ResourceSlice
+from libs.kube.objects.device import DeviceClass, ResourceClaimObjectStatus, ResourceClaimSpec
 
 CEL = [{"cel": {"expression": "device.driver == 'd'"}}]
 
 
-def _claim(*requests: dict[str, Any]) -> ResourceClaimSpec:
-    return from_document({"devices": {"requests": list(requests)}}, ResourceClaimSpec)
+def _claim(*requests: dict[str, Any], **devices: Any) -> ResourceClaimSpec:
+    return from_document({"devices": {"requests": list(requests), **devices}}, ResourceClaimSpec)
+
+
+def _exactly(**fields: Any) -> dict[str, Any]:
+    return {"name": "r", "exactly": {"deviceClassName": "c", **fields}}
+
+
+def _status(selector: object, *uids: str) -> ResourceClaimObjectStatus:
+    allocation = {} if selector is None else {"nodeSelector": selector}
+    users = [{"resource": "pods", "name": uid, "uid": uid} for uid in uids]
+    document = {"allocation": allocation, "reservedFor": users}
+    return from_document(document, ResourceClaimObjectStatus)
 
 
 @pytest.mark.parametrize(
     ("request_", "classes", "counts"),
     [
-        pytest.param(
-            {"name": "r", "exactly": {"deviceClassName": "c", "count": 2}}, ["c"], [2], id="exactly"
-        ),
+        pytest.param(_exactly(count=2), ["c"], [2], id="exactly"),
         pytest.param(
             {
                 "name": "r",
@@ -45,62 +55,117 @@ def test_alternatives_of_a_request(
     assert [one.count for one in found.alternatives] == counts
 
 
-def test_all_mode_and_selectors_are_kept() -> None:
-    exactly = {"deviceClassName": "c", "allocationMode": "All", "selectors": CEL}
+def test_all_mode_selectors_and_admin_access_are_kept() -> None:
+    asked = _exactly(allocationMode="All", selectors=CEL, adminAccess=True)
 
-    (found,) = device_claim(_claim({"name": "r", "exactly": exactly})).requests
+    (found,) = device_claim(_claim(asked)).requests
 
-    assert found.alternatives[0].all
-    assert found.alternatives[0].selectors == ("device.driver == 'd'",)
+    (only,) = found.alternatives
+    assert (only.all, only.admin_access) == (True, True)
+    assert only.selectors == ("device.driver == 'd'",)
 
 
-def test_an_allocated_claim_says_where_it_can_be_used() -> None:
-    expression = {"key": "zone", "operator": "In", "values": ["a"]}
-    selector = {"nodeSelectorTerms": [{"matchExpressions": [expression]}]}
+def test_shares_of_capacity_are_in_thousandths_rounded_up() -> None:
+    asked = _exactly(capacity={"requests": {"cores": "1500m", "memory": "1Gi", "tiny": "1u"}})
 
-    somewhere = from_document({"nodeSelector": selector}, AllocationResult)
+    (found,) = device_claim(_claim(asked)).requests
 
-    assert [str(one) for one in device_claim(_claim(), allocation=somewhere).allocated_terms] == [
-        "zone In [a]"
+    shares = {one.name: one.amount for one in found.alternatives[0].capacity}
+    assert shares == {"cores": 1500, "memory": 2**30 * 1000, "tiny": 1}
+
+
+def test_tolerations_of_effects_that_keep_nobody_away_are_dropped() -> None:
+    asked = _exactly(
+        tolerations=[
+            {"key": "a", "operator": "Exists", "effect": "NoExecute"},
+            {"key": "b", "operator": "Equal", "value": "x"},
+            {"key": "c", "operator": "Exists", "effect": "None"},
+        ]
+    )
+
+    (found,) = device_claim(_claim(asked)).requests
+
+    assert found.alternatives[0].tolerations == (
+        Toleration(key="a", operator=TolerationOperator.EXISTS, effect=Effect.NO_EXECUTE),
+        Toleration(key="b", value="x"),
+    )
+
+
+def test_constraints_match_or_tell_apart() -> None:
+    constraints = [
+        {"matchAttribute": "d/numa", "requests": ["r"]},
+        {"distinctAttribute": "d/nic"},
     ]
-    assert len(device_claim(_claim(), allocation=AllocationResult()).allocated_terms) == 1
-    assert device_claim(_claim()).allocated_terms == ()
+
+    found = device_claim(_claim(_exactly(), constraints=constraints)).constraints
+
+    assert found == (
+        DeviceConstraint(match_attribute="d/numa", requests=("r",)),
+        DeviceConstraint(distinct_attribute="d/nic"),
+    )
 
 
-def test_a_request_without_a_class_is_refused() -> None:
-    with pytest.raises(InvalidRequest, match="no device class"):
-        device_claim(_claim({"name": "r", "exactly": {}}))
+@pytest.mark.parametrize(
+    ("selector", "terms"),
+    [
+        pytest.param(None, [""], id="everywhere"),
+        pytest.param(
+            {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}]}
+                ]
+            },
+            ["zone In [a]"],
+            id="labels",
+        ),
+        pytest.param(
+            {
+                "nodeSelectorTerms": [
+                    {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n"]}]}
+                ]
+            },
+            ["metadata.name In [n]"],
+            id="one node",
+        ),
+        pytest.param({"nodeSelectorTerms": [{}]}, [str(NOWHERE)], id="nowhere"),
+    ],
+)
+def test_an_allocated_claim_says_where_it_can_be_used(selector: object, terms: list[str]) -> None:
+    found = device_claim(_claim(_exactly()), claim="ns/c", status=_status(selector, "u2", "u1"))
+
+    assert [str(one) for one in found.allocated_terms] == terms
+    assert found.reserved_for == ("u1", "u2")
 
 
-def _slice(name: str, generation: int, count: int, *devices: dict[str, Any]) -> ResourceSlice:
-    pool = {"name": "p", "generation": generation, "resourceSliceCount": count}
-    spec = {"driver": "d", "pool": pool, "nodeName": "n", "devices": list(devices)}
-    return from_document({"metadata": {"name": name}, "spec": spec}, ResourceSlice)
+def test_a_claim_without_an_allocation_is_reserved_for_nobody() -> None:
+    found = device_claim(_claim(_exactly()), claim="ns/c", status=ResourceClaimObjectStatus())
+
+    assert (found.allocated_terms, found.reserved_for) == ((), ())
 
 
-def test_only_the_newest_generation_of_a_pool_counts() -> None:
-    old = _slice("a", 1, 1, {"name": "old"})
-    new = _slice("b", 2, 2, {"name": "new"})
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        pytest.param(_claim({"name": "r", "exactly": {}}), "no device class", id="no class"),
+        pytest.param(_claim({"exactly": {"deviceClassName": "c"}}), "no name", id="no name"),
+        pytest.param(_claim(_exactly(count=0)), "below 1", id="no device"),
+        pytest.param(_claim(_exactly(allocationMode="Some")), "neither", id="mode"),
+        pytest.param(_claim(_exactly(selectors=[{}])), "other than CEL", id="selector"),
+        pytest.param(_claim(_exactly(), constraints=[{}]), "neither or both", id="constraint"),
+        pytest.param(
+            _claim(_exactly(tolerations=[{"operator": "Gt"}])), "neither Equal", id="toleration"
+        ),
+        pytest.param(
+            _claim(_exactly(capacity={"requests": {"m": "-1"}})), "negative", id="capacity"
+        ),
+    ],
+)
+def test_what_is_not_understood_is_refused(spec: ResourceClaimSpec, message: str) -> None:
+    with pytest.raises(InvalidRequest, match=message):
+        device_claim(spec)
 
-    found = device_pool("d", "p", [old, new])
 
-    assert [one.name for one in found.devices] == ["new"]
-    assert (found.complete, found.node_name) == (False, "n")
+def test_a_class_has_its_selectors() -> None:
+    given = from_document({"metadata": {"name": "gpu"}, "spec": {"selectors": CEL}}, DeviceClass)
 
-
-def test_attributes_have_types_and_both_versions_are_read() -> None:
-    attributes = {
-        "v": {"version": "1.2.0"},
-        "b": {"bool": True},
-        "i": {"int": 3},
-        "s": {"string": "x"},
-    }
-    capacity = {"memory": {"value": "1Gi"}}
-    plain = {"name": "plain", "attributes": attributes, "capacity": capacity}
-    nested = {"name": "nested", "basic": {"attributes": attributes, "capacity": capacity}}
-
-    first, second = device_pool("d", "p", [_slice("a", 1, 1, plain, nested)]).devices
-
-    assert [one.value for one in first.attributes] == [True, 3, "x", DeviceVersion(text="1.2.0")]
-    assert (first.attributes, first.capacity) == (second.attributes, second.capacity)
-    assert first.capacity[0].amount == 2**30
+    assert device_class(given).selectors == ("device.driver == 'd'",)
