@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.unit.libs.cluster.clusters import reasons, shape_of, snapshot_of
-from tests.unit.libs.kube.manifests import Document, a_node, a_pod, an_object
+from tests.unit.libs.kube.manifests import WAITING, Document, a_node, a_pod, an_object
 
 GROUP = "resource.k8s.io/v1"
 ALLOCATION = {
@@ -44,7 +44,10 @@ TEMPLATE = an_object(
 def _with_template(statuses: list[Document] | None = None, **spec: Any) -> Document:
     claims = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
     return a_pod(
-        "a", resourceClaims=claims, status={"resourceClaimStatuses": statuses or []}, **spec
+        "a",
+        resourceClaims=claims,
+        status={**WAITING, "resourceClaimStatuses": statuses or []},
+        **spec,
     )
 
 
