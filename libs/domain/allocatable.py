@@ -32,11 +32,16 @@ def corrected(estimate: Resources, observed: Resources, *, overridden: bool) -> 
     """Return an estimate of allocatable, put right by what live nodes have.
 
     What was seen counts, be it more or less. Under an override, which the nodes that were seen may
-    not have had, it only lowers.
+    not have had, it only lowers. Extended resources it never lowers: they are a plug-in's word, and
+    a node whose plug-in is broken tells nothing of the next one.
     """
-    if not overridden:
-        return estimate.overlaid(observed)
-    return estimate.overlaid(estimate.minimum(observed))
+    seen = estimate.minimum(observed) if overridden else observed
+    promised = {
+        name: amount
+        for name, amount in estimate.items()
+        if "/" in name and name in seen and seen.get(name) < amount
+    }
+    return estimate.overlaid(seen).overlaid(Resources(promised))
 
 
 def _estimate(kind: InstanceType, offering: Offering) -> Resources:

@@ -1,7 +1,7 @@
 import pytest
 
 from libs.domain.allocatable import allocatable, full_capacity
-from libs.domain.resources import NOTHING, Resources
+from libs.domain.resources import CPU, NOTHING, Resources
 from tests.support.builders import a_type, amounts, an_offering
 
 
@@ -40,3 +40,12 @@ def test_an_offering_overrides_the_amounts_that_it_names() -> None:
 
     assert full_capacity(kind, offering) == amounts(cpu=8, memory="16Gi", gpu=1)
     assert allocatable(kind, offering) == amounts(cpu=7, memory="14Gi", gpu=1)
+
+
+def test_a_node_that_lost_devices_does_not_speak_for_its_type() -> None:
+    kind = a_type(capacity=Resources({CPU: 4000, "example.com/gpu": 8, "example.com/nic": 1}))
+    seen = Resources({CPU: 3000, "example.com/gpu": 7, "example.com/nic": 2})
+
+    assert allocatable(kind, an_offering(), seen) == Resources(
+        {CPU: 3000, "example.com/gpu": 8, "example.com/nic": 2}
+    )
