@@ -1,4 +1,4 @@
-"""The Node objects that a plan's claims would become, for the oracle.
+"""The Node objects that a plan's claims, and nodes on their start, would become, for the oracle.
 
 A claim that is yet to be launched becomes its cheapest option: that is what the plan promises.
 """
@@ -9,6 +9,7 @@ from typing import Any
 from libs.domain import labels as keys
 from libs.domain.allocatable import allocatable
 from libs.domain.capacity import Catalogue, InstanceType, Offering
+from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
@@ -91,6 +92,13 @@ def flying_node(claim: NodeClaim, catalogue: Catalogue | None) -> dict[str, Any]
             room = allocatable(kind, offering)
             labels |= kind.requirements.single_values() | offering.requirements.single_values()
     return _node(claim.name, labels | {keys.HOSTNAME: claim.name}, claim.taints, room)
+
+
+def started_node(node: Node) -> dict[str, Any]:
+    """Return the Node of one that is starting, as it will be: without what its start puts on it."""
+    made = _node(node.name, dict(node.labels), node.taints, node.allocatable)
+    made["spec"]["unschedulable"] = node.unschedulable
+    return made
 
 
 def _likely(claim: NodeClaim, catalogue: Catalogue | None) -> tuple[InstanceType, Offering] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from libs.checker.claims import Purchase, claim_violations, purchase
 from libs.checker.limits import over_limits
-from libs.checker.nodes import flying_node, planned_name, planned_node
+from libs.checker.nodes import flying_node, planned_name, planned_node, started_node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
@@ -68,7 +68,8 @@ def check_plan(
     violations += _lost(plan, rows)
     violations += _unplaced(plan, names)
     violations += over_limits(snapshot, bought)
-    violations += check(cluster, nodes, list(_placements(plan, names)), daemon_sets=daemon_sets)
+    there = _started(cluster, snapshot)
+    violations += check(there, nodes, list(_placements(plan, names)), daemon_sets=daemon_sets)
     return violations
 
 
@@ -91,6 +92,17 @@ def _purchases(
 
 def _observed(bought: Purchase) -> Resources:
     return bought.observed.get(bought.kind.name, NOTHING)
+
+
+def _started(cluster: Cluster, snapshot: ClusterSnapshot) -> Cluster:
+    """Return the cluster with the nodes that are starting as they will be."""
+    starting = [node for node in snapshot.nodes.values() if not node.initialized]
+    if not starting:
+        return cluster
+    later = cluster.copy()
+    for node in starting:
+        later.put("Node", started_node(node))
+    return later
 
 
 def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[NodeClaim]:
