@@ -93,6 +93,15 @@ class NodeOverlay:
     price_delta_ppm: int | None = None
     capacity: Resources
 
+    @property
+    def changes_price(self) -> bool:
+        """Return whether it says anything about prices."""
+        return (
+            self.price_nanos_per_hour is not None
+            or self.price_delta_nanos_per_hour is not None
+            or self.price_delta_ppm is not None
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetAside:

@@ -71,7 +71,7 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
         begun = clock.monotonic()
         try:
             solution = await self._runtime.compute(
-                solve, snapshot, options, columns_of=self._columns.of, cancelled=gone.is_set
+                solve, snapshot, options, memory=self._columns.memory, cancelled=gone.is_set
             )
         finally:
             # A caller who left or ran out of time cancels this; the thread then stops computing.

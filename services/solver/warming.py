@@ -9,7 +9,7 @@ import logging
 from dataclasses import replace
 from typing import NoReturn
 
-from libs.domain.capacity import Catalogue
+from libs.domain.feature_gates import FeatureGate
 from libs.domain.pod import PodTable
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
 from libs.domain.solution import SolveOptions
@@ -18,18 +18,21 @@ from libs.snapshots.holder import SnapshotHolder
 from services.solver.columns import ColumnsCache
 from services.solver.core.solve import solve
 
+_EVERYTHING = SolveOptions(feature_gates={FeatureGate.NODE_OVERLAY: True})
+"""Nobody has asked yet, so nobody knows whether overlays count; without them is in this, too."""
+
 logger = logging.getLogger(__name__)
 
 
 async def keep_warm(holder: SnapshotHolder, columns: ColumnsCache, runtime: Runtime) -> NoReturn:
-    """Take each new catalogue of the home cluster in; a root task."""
+    """Take each new catalogue or overlay of the home cluster in; a root task."""
     home = runtime.settings.cluster_id
     seen: SnapshotId | None = None
-    known: tuple[Catalogue, ...] = ()
+    known: tuple[object, ...] = ()
     while True:
         snapshot = await holder.newer_than(home, seen)
         seen = snapshot.id
-        found = tuple(snapshot.catalogues.values())
+        found = (*snapshot.catalogues.values(), *snapshot.overlays.values())
         if not _all_among(found, known):
             known = found
             await _warm(snapshot, columns, runtime)
@@ -38,12 +41,12 @@ async def keep_warm(holder: SnapshotHolder, columns: ColumnsCache, runtime: Runt
 async def _warm(snapshot: ClusterSnapshot, columns: ColumnsCache, runtime: Runtime) -> None:
     """Decide where nothing waits: that looks at everything that depends on the catalogues."""
     idle = replace(snapshot, pods=PodTable())
-    work = runtime.compute(solve, idle, SolveOptions(), columns_of=columns.of)
+    work = runtime.compute(solve, idle, _EVERYTHING, memory=columns.memory)
     (outcome,) = await asyncio.gather(work, return_exceptions=True)
     if isinstance(outcome, BaseException):  # whoever asks about this snapshot is told the same
         logger.warning("columns could not be built ahead", extra={"error": str(outcome)})
 
 
-def _all_among(found: tuple[Catalogue, ...], known: tuple[Catalogue, ...]) -> bool:
+def _all_among(found: tuple[object, ...], known: tuple[object, ...]) -> bool:
     """Tell whether all are known, by identity as in `ColumnsCache`."""
     return all(any(one is old for old in known) for one in found)

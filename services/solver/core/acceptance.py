@@ -9,8 +9,8 @@ from dataclasses import replace
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import PreferencePolicy, SolveOptions
-from services.solver.core.catalogue import build
 from services.solver.core.encode import encode, problem
+from services.solver.core.market import NOTHING_REMEMBERED
 from services.solver.core.packing import Packer
 from services.solver.core.problem import a_request
 from services.solver.core.verdict import verdict
@@ -25,7 +25,7 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
     """
     options = SolveOptions(preference_policy=PreferencePolicy.IGNORE)
     bare = replace(snapshot, nodepools={}, nodeclaims={})
-    encoded = encode(bare, options, snapshot.observed_at, build)
+    encoded = encode(bare, options, snapshot.observed_at, NOTHING_REMEMBERED)
     groups = tuple(group for group in encoded.work.groups if pod_uid in group.uids)
     if not groups:
         return ()

@@ -60,6 +60,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str
             unplaced=tuple(sorted(unplaced, key=lambda one: one.pod_uids)),
             pool_messages=pool_messages(encoded, made, packer, pods.claims.keys()),
             buffers=_buffers(encoded.snapshot, pods),
+            overlays=encoded.market.verdicts,
         ),
         on_existing=sum(len(one.pod_uids) for one in nominations),
         on_new=sum(uid not in pods.virtual for uid in on_new),

@@ -1,12 +1,11 @@
 """From a snapshot to columns: everything that stays the same however the pods are packed."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from libs.domain import feature_gates
 from libs.domain import labels as label_keys
-from libs.domain.capacity import Catalogue
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.pod import PodShape
 from libs.domain.snapshot import ClusterSnapshot
@@ -15,12 +14,12 @@ from libs.domain.taint import Effect
 from services.solver.core import ask as asking
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
-from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.companions import together
 from services.solver.core.domains import Domains
 from services.solver.core.ground import Ground
 from services.solver.core.limits import pool_limits
+from services.solver.core.market import Market, Memory, market
 from services.solver.core.problem import Problem
 from services.solver.core.reservations import Reservations
 from services.solver.core.standing import Standing, StandingInput, standing
@@ -43,13 +42,11 @@ class Encoded:
     templates: tuple[Template, ...]
     refused: tuple[Refused, ...]
     standing: Standing
+    market: Market
 
 
 def encode(
-    snapshot: ClusterSnapshot,
-    options: SolveOptions,
-    now: datetime,
-    columns_of: Callable[[Catalogue], CatalogueColumns],
+    snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, memory: Memory
 ) -> Encoded:
     """Return the snapshot in columns."""
     work = workload(snapshot, now)
@@ -67,12 +64,8 @@ def encode(
         [shape.requests for shape in shapes.values()]
         + [one.shape.requests for one in daemons.values()]
     )
-    columns = {
-        key: columns_of(snapshot.catalogues[key])
-        for key in _node_classes(snapshot)
-        if key in snapshot.catalogues
-    }
-    found, refused = templates(snapshot, now, dimensions, daemons, columns)
+    sold = market(snapshot, options, memory)
+    found, refused = templates(snapshot, now, dimensions, daemons, sold.by_pool)
     return Encoded(
         snapshot=snapshot,
         options=options,
@@ -92,15 +85,11 @@ def encode(
                     [*shapes.values(), *work.bound.shapes, *_daemon_shapes(snapshot)],
                 ),
                 templates={template.pool.name: template for template in found},
-                columns=columns,
+                market=sold,
             )
         ),
+        market=sold,
     )
-
-
-def _node_classes(snapshot: ClusterSnapshot) -> list[str]:
-    bought = {pool.template.node_class.key for pool in snapshot.nodepools.values()}
-    return sorted(bought.union(claim.node_class.key for claim in snapshot.nodeclaims.values()))
 
 
 def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]:

@@ -4,13 +4,17 @@ from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.market import Market
 
 _Offers = dict[tuple[str, str, str], int]
 
 
-def existing_price(snapshot: ClusterSnapshot) -> int:
-    """Return nano-dollars per hour of all claims whose type, zone and capacity type are known."""
-    offers: dict[str, _Offers] = {}
+def existing_price(snapshot: ClusterSnapshot, market: Market) -> int:
+    """Return nano-dollars per hour of all claims whose type, zone and capacity type are known.
+
+    Overlays count for nodes that exist as well: they say what is really paid.
+    """
+    offers: dict[int, _Offers] = {}
     labels = {
         node.nodeclaim: label_keys.canonical_labels(dict(node.labels))
         for node in snapshot.nodes.values()
@@ -18,12 +22,12 @@ def existing_price(snapshot: ClusterSnapshot) -> int:
     }
     found = 0
     for claim in snapshot.nodeclaims.values():
-        key = claim.node_class.key
-        catalogue = snapshot.catalogues.get(key)
-        if catalogue is None:
+        columns = market.of_claim(claim)
+        if columns is None:
             continue
+        key = id(columns)
         if key not in offers:
-            offers[key] = _offers(catalogue)
+            offers[key] = _offers(columns.source)
         found += offers[key].get(_offering(claim, labels.get(claim.name, {})), 0)
     return found
 

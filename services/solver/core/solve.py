@@ -6,15 +6,14 @@ nothing is kept.
 
 from collections.abc import Callable
 
-from libs.domain.capacity import Catalogue
 from libs.domain.errors import Unavailable
 from libs.domain.plan import Plan
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Cost, PodCounts, Solution, SolveOptions
 from services.solver.core.answer import Answer, answer
-from services.solver.core.catalogue import CatalogueColumns, build
 from services.solver.core.encode import Encoded, encode, problem
 from services.solver.core.gangs import short_gangs, without_gangs
+from services.solver.core.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.packing import Packer
 from services.solver.core.plan_id import plan_id
 from services.solver.core.price import existing_price
@@ -27,7 +26,7 @@ def solve(
     snapshot: ClusterSnapshot,
     options: SolveOptions,
     *,
-    columns_of: Callable[[Catalogue], CatalogueColumns] = build,
+    memory: Memory = NOTHING_REMEMBERED,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Solution:
     """Find a place for every waiting pod: on nodes, on claims in flight, on claims to create.
@@ -35,14 +34,14 @@ def solve(
     Args:
         snapshot: the cluster; consistent, as `snapshot.inconsistencies` tells.
         options: how to decide.
-        columns_of: gives the columns of a catalogue; worth remembering between calls.
+        memory: what is known from earlier calls.
         cancelled: asked between groups of pods; True ends the work.
 
     Raises:
         Unavailable: `cancelled` said so.
     """
     now = options.now or snapshot.observed_at
-    encoded = encode(snapshot, options, now, columns_of)
+    encoded = encode(snapshot, options, now, memory)
     found = _packed(encoded, cancelled)
     return Solution(
         snapshot=snapshot.id,
@@ -51,7 +50,7 @@ def solve(
         plan=found.plan,
         cost=Cost(
             new_nanos_per_hour=_price(found.plan),
-            existing_nanos_per_hour=existing_price(snapshot),
+            existing_nanos_per_hour=existing_price(snapshot, encoded.market),
         ),
         plan_id=plan_id(snapshot.id, found.plan),
         pods=PodCounts(

@@ -26,6 +26,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
 from services.solver.core.catalogue import CatalogueColumns, matrix
+from services.solver.core.market import Offers
 from services.solver.core.vectors import Bools, Dimensions, Ints, covering
 
 FRESH = timedelta(minutes=15)
@@ -60,7 +61,7 @@ class Template:
     index: int
     """Position in the order in which pools are tried."""
     pool: NodePool
-    columns: CatalogueColumns
+    offers: Offers
     requirements: Requirements
     """Of the template, its labels and what every node of the pool is labelled with."""
     dimensions: Dimensions
@@ -77,6 +78,11 @@ class Template:
     daemons: tuple[Daemon, ...]
     offerings: Bools
     """(n_offerings,): can be bought and meets the template."""
+
+    @property
+    def columns(self) -> CatalogueColumns:
+        """Return what is sold to the pool."""
+        return self.offers.columns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +110,7 @@ def templates(
     now: datetime,
     dimensions: Dimensions,
     daemons: Mapping[str, Ask],
-    columns: Mapping[str, CatalogueColumns],
+    offers: Mapping[str, Offers],
 ) -> tuple[tuple[Template, ...], tuple[Refused, ...]]:
     """Return the pools to buy from, in order, and those that are out, in order.
 
@@ -113,7 +119,7 @@ def templates(
         now: the instant of the decision.
         dimensions: the columns of resources.
         daemons: what each DaemonSet's pods ask for, by key.
-        columns: catalogues by key of the node class.
+        offers: what is sold, by name of the pool.
     """
     found: list[Template] = []
     refused: list[Refused] = []
@@ -123,8 +129,7 @@ def templates(
             continue
         problem = _problem(pool, snapshot, now)
         if problem is None:
-            own = columns[pool.template.node_class.key]
-            made = _template(len(found), pool, own, snapshot, dimensions, daemons)
+            made = _template(len(found), pool, offers[pool.name], snapshot, dimensions, daemons)
             if made.requirements.satisfiable and made.offerings.any():
                 found.append(made)
                 continue
@@ -175,11 +180,12 @@ def _problem(pool: NodePool, snapshot: ClusterSnapshot, now: datetime) -> tuple[
 def _template(
     index: int,
     pool: NodePool,
-    columns: CatalogueColumns,
+    offers: Offers,
     snapshot: ClusterSnapshot,
     dimensions: Dimensions,
     daemons: Mapping[str, Ask],
 ) -> Template:
+    columns = offers.columns
     requirements = template_requirements(pool)
     offerings = _offerings(columns, requirements)
     overhead = np.zeros((len(columns.rows), len(dimensions.names)), np.int64)
@@ -199,7 +205,7 @@ def _template(
     return Template(
         index=index,
         pool=pool,
-        columns=columns,
+        offers=offers,
         requirements=requirements,
         dimensions=dimensions,
         observed=np.array([row in observed for row in range(len(columns.rows))], np.bool_),
