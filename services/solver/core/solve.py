@@ -5,6 +5,7 @@ nothing is kept.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from libs.domain.errors import Unavailable
 from libs.domain.plan import Plan
@@ -17,9 +18,19 @@ from services.solver.core.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.packing import Packer
 from services.solver.core.plan_id import plan_id
 from services.solver.core.price import existing_price
+from services.solver.core.problem import Problem
 
 VERSION = "1"
 """Changes whenever the same snapshot may get another plan."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """An answer with the state that packing ended in."""
+
+    problem: Problem
+    packer: Packer
+    answer: Answer
 
 
 def solve(
@@ -42,7 +53,7 @@ def solve(
     """
     now = options.now or snapshot.observed_at
     encoded = encode(snapshot, options, now, memory)
-    found = _packed(encoded, cancelled)
+    found = packed(encoded, cancelled).answer
     return Solution(
         snapshot=snapshot.id,
         options=options,
@@ -62,8 +73,12 @@ def solve(
     )
 
 
-def _packed(encoded: Encoded, cancelled: Callable[[], bool]) -> Answer:
-    """Pack; pack again without the gangs that did not fit whole, until all that remain do."""
+def packed(encoded: Encoded, cancelled: Callable[[], bool]) -> Packed:
+    """Pack; pack again without the gangs that did not fit whole, until all that remain do.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
     short: dict[str, str] = {}
     while True:
         made, bins = problem(encoded, without_gangs(encoded.work.groups, frozenset(short)))
@@ -72,7 +87,8 @@ def _packed(encoded: Encoded, cancelled: Callable[[], bool]) -> Answer:
             raise Unavailable("the caller has gone away")
         more = short_gangs(encoded.snapshot, encoded.work, packer.groups, packer.left)
         if not more:
-            return answer(encoded, made, packer, short)
+            found = answer(encoded, made, packer, short)
+            return Packed(problem=made, packer=packer, answer=found)
         short |= more
 
 
