@@ -1,0 +1,117 @@
+"""`takers`: which nodes could take a pod that a plan left out, alone?
+
+Apart from solving: nothing is decided here, a plan is carried out as it stands.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from libs.checker.claims import purchase
+from libs.checker.nodes import flying_node, planned_name, planned_node
+from libs.domain.plan import Plan, PlannedNodeClaim
+from libs.domain.pod import PodRow
+from libs.domain.resources import NOTHING
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import SolveOptions
+from libs.oracle.check import Violation
+from libs.oracle.cluster import Cluster
+from libs.oracle.objects import KubeObject, name_of
+from libs.oracle.pods import read_pod
+from libs.oracle.verdict import judge
+from tests.support.reference.options import Market, Option, World, put
+from tests.support.reference.placing import Placing
+from tests.support.reference.solving import gang_sizes, start
+from tests.support.reference.waiting import key_of_row, queue
+from tests.support.reference.wishes import Wish
+
+_DEFAULTS = SolveOptions()
+
+
+def takers(
+    cluster: Cluster,
+    snapshot: ClusterSnapshot,
+    plan: Plan,
+    options: SolveOptions = _DEFAULTS,
+    *,
+    daemon_sets: Iterable[KubeObject] = (),
+) -> dict[str, tuple[str, ...]]:
+    """Return who could take each pod that the plan left out after all, once it is carried out.
+
+    A new claim is charged against its pool's limits with the most that it could have become for any
+    of its pods alone: no solver charges more when it opens a claim. Pods that came late to a gang
+    that is whole count, members of a gang that is not do not.
+
+    Args:
+        cluster: The cluster as Kubernetes objects; it is not changed.
+        snapshot: What the plan was made from.
+        plan: It must be right, as `libs.checker` says.
+        options: As the solver had them.
+        daemon_sets: DaemonSet objects.
+
+    Returns:
+        By uid the names of nodes, and `new <pool>/<type>/…` for one that could be bought; only pods
+        that have any.
+    """
+    world = World(snapshot=snapshot, daemon_sets=tuple(daemon_sets), options=options)
+    rows = queue(cluster, snapshot, world.now)
+    placing = start(cluster, world, Market(cluster, world), rows)
+    by_uid = {row.uid: row for row in rows}
+    for nomination in plan.nominations:
+        _reach(placing, snapshot, nomination.target)
+        _bind(placing, by_uid, nomination.pod_uids, nomination.target)
+    for claim in plan.nodeclaims:
+        _buy(placing, snapshot, claim, by_uid)
+    sizes = gang_sizes(placing, snapshot, rows)
+    found = {}
+    for row in rows:
+        gang = snapshot.gangs.get(row.gang)
+        if key_of_row(row) in placing.places:
+            continue
+        if gang is None or sizes[gang.key] + 1 >= gang.min_members:
+            names = _takers_of(placing, placing.cluster.pending[key_of_row(row)])
+            if names:
+                found[row.uid] = names
+    return found
+
+
+def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
+    bought = placing.new_node(Wish(pod=pod, avoids_soft_taints=False))
+    new = () if bought is None else (f"new {name_of(bought.option.node)}",)
+    return (*judge(placing.cluster, pod).feasible, *new)
+
+
+def _reach(placing: Placing, snapshot: ClusterSnapshot, target: str) -> None:
+    """Let a claim in flight that the plan counts on be there, though it is not launched."""
+    if target not in placing.cluster.nodes:
+        claim = snapshot.nodeclaims[target]
+        node = flying_node(claim, snapshot.catalogues.get(claim.node_class.key))
+        put(placing.cluster, node, placing.market.daemon_sets)
+
+
+def _buy(
+    placing: Placing,
+    snapshot: ClusterSnapshot,
+    claim: PlannedNodeClaim,
+    rows: Mapping[str, PodRow],
+) -> None:
+    bought = purchase(snapshot, claim)
+    if isinstance(bought, Violation):
+        raise AssertionError(bought)
+    room = bought.observed.get(bought.kind.name, NOTHING)
+    node = planned_node(claim, bought.pool, bought.kind, bought.offering, room)
+    put(placing.cluster, node, placing.market.daemon_sets)
+    possible: dict[Option, None] = {}
+    for uid in claim.pod_uids:
+        if uid in rows:
+            pod = placing.cluster.pending[key_of_row(rows[uid])]
+            wish = Wish(pod=pod, avoids_soft_taints=False)
+            possible |= dict.fromkeys(placing.market.fitting(wish, read_pod(pod), claim.nodepool))
+    _bind(placing, rows, claim.pod_uids, planned_name(claim))
+    if possible:
+        placing.charge(tuple(possible))
+
+
+def _bind(placing: Placing, rows: Mapping[str, PodRow], uids: Iterable[str], node: str) -> None:
+    for uid in uids:
+        # Virtual pods of buffers are no rows of the queue.
+        if uid in rows:
+            placing.bind(placing.cluster.pending[key_of_row(rows[uid])], node)
