@@ -16,9 +16,9 @@ from libs.domain.plan import UnplacedPods
 from libs.domain.pod import NodeTerm, PodRow, PodShape
 from libs.domain.reason import Rule, Unplaceable
 from libs.domain.requirements import ANYTHING
+from libs.kube.convert.inline_disk import InlineDisk, disk_names, inline_disks
 from libs.kube.convert.pod import claims_of, row
 from libs.kube.convert.requests import host_ports, pod_requests
-from libs.kube.convert.volume import inline_drivers
 from libs.kube.objects.pod import Pod, PodResourceClaim, ResourceClaimStatus
 
 PodKey = tuple[str, str]
@@ -35,7 +35,7 @@ class PodRecord:
     """None where not even its requests are legible."""
     problem: InvalidRequest | None
     claims: tuple[tuple[str, str], ...]
-    inline: tuple[str, ...]
+    inline: tuple[InlineDisk, ...]
     resource_claims: tuple[PodResourceClaim, ...]
     resource_claim_statuses: tuple[ResourceClaimStatus, ...]
     finished: PodRow | None = None
@@ -47,8 +47,8 @@ class PodRecord:
 
     @property
     def refers(self) -> bool:
-        """Return whether the pod refers to other objects, which may change."""
-        return bool(self.claims or self.resource_claims)
+        """Return whether the pod refers to other objects, which may change, or shares a disk."""
+        return bool(self.claims or self.inline or self.resource_claims)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +72,8 @@ class Pods:
         self._records: dict[PodKey, PodRecord] = {}
         self._tracked: frozenset[str] = frozenset()
         self._left_out: dict[tuple[Rule, str], list[str]] = {}
-        self._users: Counter[tuple[str, str]] = Counter()
-        """How many pods use each volume claim, by namespace and name."""
+        self._users: Counter[str] = Counter()
+        """How many pods use each volume: a claim by `namespace/name`, a disk by its name."""
 
     def upsert(self, pod: Pod) -> None:
         """Convert a pod that is new or changed."""
@@ -86,7 +86,7 @@ class Pods:
             raw=raw,
             problem=problem,
             claims=claims_of(pod),
-            inline=inline_drivers(pod.spec.volumes),
+            inline=inline_disks(pod.spec.volumes),
             resource_claims=pod.spec.resource_claims,
             resource_claim_statuses=pod.status.resource_claim_statuses,
         )
@@ -97,9 +97,9 @@ class Pods:
         record = self._records.pop(key, None)
         if record is not None:
             self._users.subtract(_used(record))
-            for claim in _used(record):
-                if not self._users[claim]:
-                    del self._users[claim]
+            for volume in _used(record):
+                if not self._users[volume]:
+                    del self._users[volume]
 
     def keys(self) -> Iterable[PodKey]:
         """Return namespace and name of each pod."""
@@ -189,17 +189,15 @@ class Pods:
         return self._shapes.intern(shape)
 
     def _shared(self, record: PodRecord) -> frozenset[str]:
-        """Return the names of the pod's volume claims that other pods use, too."""
-        if not record.claims:
-            return frozenset()
-        return frozenset(name for space, name in _used(record) if self._users[space, name] > 1)
+        """Return which of the pod's volumes other pods use, too."""
+        return frozenset(one for one in _used(record) if self._users[one] > 1)
 
     def _finish(self, record: PodRecord, placement: Placement, shared: frozenset[str]) -> None:
         if record.raw is None:
             return
         record.missing = None
         completion = Completion(labels=filtered(record.labels, placement.tracked))
-        if record.refers or record.inline:
+        if record.refers:
             try:
                 completion = _completed(completion, record, placement.resolver, shared)
             except InvalidRequest as error:
@@ -236,11 +234,12 @@ class Pods:
             self._left_out.setdefault((_rule(error), str(error)), []).append(record.row.uid)
 
 
-def _used(record: PodRecord) -> frozenset[tuple[str, str]]:
-    """Return the volume claims that the pod keeps in use, by namespace and name."""
-    if not record.claims or record.row.terminal:
+def _used(record: PodRecord) -> frozenset[str]:
+    """Return the volumes that the pod keeps in use, as `Pods` counts them."""
+    if not (record.claims or record.inline) or record.row.terminal:
         return frozenset()
-    return frozenset((record.row.namespace, name) for _, name in record.claims)
+    claims = (f"{record.row.namespace}/{name}" for _, name in record.claims)
+    return disk_names(record.inline).union(claims)
 
 
 def _completed(

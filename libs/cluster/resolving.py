@@ -10,6 +10,7 @@ from libs.domain.device import DeviceClaim
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import PodRow
 from libs.kube.convert.device import device_claim
+from libs.kube.convert.inline_disk import InlineDisk
 from libs.kube.convert.volume import PodVolumes, Storage, resolve
 from libs.kube.objects.device import ResourceClaim, ResourceClaimTemplate
 from libs.kube.objects.pod import PodResourceClaim, ResourceClaimStatus
@@ -29,7 +30,7 @@ class Resolver:
         self,
         namespace: str,
         claims: Iterable[tuple[str, str]],
-        inline: Iterable[str],
+        inline: Iterable[InlineDisk],
         shared: frozenset[str],
     ) -> PodVolumes:
         """Return what a pod's volumes demand; arguments as of `convert.volume.resolve`.

@@ -92,6 +92,7 @@ class Shapes:
                 volumes=completion.volumes.topology,
                 volume_attach_counts=completion.volumes.attached,
                 shared_volumes=completion.volumes.shared,
+                exclusive_disks=completion.volumes.exclusive,
                 device_claims=completion.device_claims,
             )
         return found

@@ -66,16 +66,26 @@ class VolumeAttachCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedVolume:
-    """A volume claim of a pod that other pods use, too."""
+    """A volume of a pod that other pods use, too: through a claim, or named by each of them."""
 
     claim: str
-    """`namespace/name`."""
+    """`namespace/name` of the claim; `driver/volume` where there is none."""
     driver: str = ""
     """CSI driver that attaches its volume, once per node; empty where none does."""
     exclusive: bool = False
     """Whether a single pod at a time may use it (ReadWriteOncePod)."""
     topology_key: str = ""
     """Its pods have to be in one domain of this key, as its volume is yet to be made there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class ExclusiveDisk:
+    """A disk that a pod names without a claim: one pod of a node has it, or several that read."""
+
+    disk: str
+    """Kind and name, so that equal text is the same disk."""
+    read_only: bool = False
+    """Whether pods that only read it, too, may be beside this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +116,9 @@ class PodShape:
     volume_attach_counts: tuple[VolumeAttachCount, ...] = ()
     device_claims: tuple[DeviceClaim, ...] = ()
     shared_volumes: tuple[SharedVolume, ...] = ()
-    """Claims that other pods use, too, sorted; `volume_attach_counts` has them as well."""
+    """Volumes that other pods use, too, sorted; `volume_attach_counts` has them as well."""
+    exclusive_disks: tuple[ExclusiveDisk, ...] = ()
+    """Those that other pods name, too, sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

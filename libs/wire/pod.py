@@ -3,7 +3,14 @@
 from joiner.model.v1 import pod_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.pod import HostPort, NodeTerm, PodShape, SharedVolume, VolumeAttachCount
+from libs.domain.pod import (
+    ExclusiveDisk,
+    HostPort,
+    NodeTerm,
+    PodShape,
+    SharedVolume,
+    VolumeAttachCount,
+)
 from libs.domain.requirements import Requirements
 from libs.wire.device import decode_device_claim, encode_device_claim
 from libs.wire.field import at, each, require, within
@@ -64,6 +71,7 @@ def decode_pod_shape(message: pb.PodShape) -> PodShape:
         ),
         device_claims=each("device_claims", message.device_claims, decode_device_claim),
         shared_volumes=each("shared_volumes", message.shared_volumes, _decode_shared_volume),
+        exclusive_disks=each("exclusive_disks", message.exclusive_disks, _decode_exclusive_disk),
     )
 
 
@@ -92,6 +100,10 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
         volume_attach_counts=map(encode_volume_attach_count, shape.volume_attach_counts),
         device_claims=map(encode_device_claim, shape.device_claims),
         shared_volumes=map(_encode_shared_volume, shape.shared_volumes),
+        exclusive_disks=[
+            pb.ExclusiveDisk(disk=one.disk, read_only=one.read_only)
+            for one in shape.exclusive_disks
+        ],
     )
 
 
@@ -156,3 +168,8 @@ def _encode_shared_volume(volume: SharedVolume) -> pb.SharedVolume:
 
 def _encode_volume(alternatives: tuple[Requirements, ...]) -> pb.VolumeTopology:
     return pb.VolumeTopology(alternatives=map(encode_requirements, alternatives))
+
+
+def _decode_exclusive_disk(message: pb.ExclusiveDisk) -> ExclusiveDisk:
+    require(message, "disk")
+    return ExclusiveDisk(disk=message.disk, read_only=message.read_only)

@@ -11,20 +11,26 @@ Source: kube-scheduler's VolumeBinding, VolumeZone and NodeVolumeLimits; Kuberne
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from libs.domain import labels as label_keys
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, REGION, ZONE
-from libs.domain.pod import SharedVolume, VolumeAttachCount
+from libs.domain.pod import ExclusiveDisk, SharedVolume, VolumeAttachCount
 from libs.domain.quantity import parse
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.kube.convert import selectors
+from libs.kube.convert.inline_disk import (
+    AZURE_DRIVER,
+    CINDER_DRIVER,
+    EBS_DRIVER,
+    GCE_DRIVER,
+    InlineDisk,
+)
 from libs.kube.objects.metadata import Quantities
-from libs.kube.objects.pod import Volume
 from libs.kube.objects.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
@@ -36,21 +42,17 @@ DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_POD = "ReadWriteOncePod"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
-_EBS = "ebs.csi.aws.com"
-_GCE = "pd.csi.storage.gke.io"
-_AZURE = "disk.csi.azure.com"
-_CINDER = "cinder.csi.openstack.org"
 _CSI_OF_PROVISIONER = {
-    "kubernetes.io/aws-ebs": _EBS,
-    "kubernetes.io/gce-pd": _GCE,
-    "kubernetes.io/azure-disk": _AZURE,
-    "kubernetes.io/cinder": _CINDER,
+    "kubernetes.io/aws-ebs": EBS_DRIVER,
+    "kubernetes.io/gce-pd": GCE_DRIVER,
+    "kubernetes.io/azure-disk": AZURE_DRIVER,
+    "kubernetes.io/cinder": CINDER_DRIVER,
 }
 _IN_TREE = (
-    ("aws_elastic_block_store", _EBS),
-    ("gce_persistent_disk", _GCE),
-    ("azure_disk", _AZURE),
-    ("cinder", _CINDER),
+    ("aws_elastic_block_store", EBS_DRIVER),
+    ("gce_persistent_disk", GCE_DRIVER),
+    ("azure_disk", AZURE_DRIVER),
+    ("cinder", CINDER_DRIVER),
 )
 """Fields of the storage kinds that CSI drivers have taken over."""
 _SEVERAL = "__"
@@ -73,19 +75,10 @@ class PodVolumes:
     topology: tuple[tuple[Requirements, ...], ...] = ()
     attached: tuple[VolumeAttachCount, ...] = ()
     shared: tuple[SharedVolume, ...] = ()
+    exclusive: tuple[ExclusiveDisk, ...] = ()
 
 
 NO_VOLUMES = PodVolumes()
-
-
-def inline_drivers(volumes: Iterable[Volume]) -> tuple[str, ...]:
-    """Return the CSI driver of each disk that the pod names without a claim."""
-    return tuple(
-        driver
-        for volume in volumes
-        for field, driver in _IN_TREE
-        if getattr(volume, field) is not None
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +96,7 @@ class _Claim:
 def resolve(
     namespace: str,
     claims: Iterable[tuple[str, str]],
-    inline: Iterable[str],
+    inline: Iterable[InlineDisk],
     storage: Storage,
     shared: frozenset[str] = frozenset(),
 ) -> PodVolumes:
@@ -112,15 +105,17 @@ def resolve(
     Args:
         namespace: of the pod.
         claims: path in the pod and name of each claim.
-        inline: drivers of disks without a claim.
+        inline: disks without a claim.
         storage: everything that claims may refer to.
-        shared: names of the claims that other pods use, too.
+        shared: what other pods use, too: claims as `namespace/name`, disks as `disk_names` has
+            them.
 
     Raises:
         InvalidRequest: a claim is missing, lost, deleting, or cannot be bound where the pod goes;
             with the path in the pod.
     """
-    attached = Counter(inline)
+    disks = tuple(inline)
+    attached = Counter({one.attached: one.driver for one in disks if one.attached}.values())
     topology = []
     found: dict[str, _Claim] = {}
     for path, name in claims:
@@ -141,15 +136,32 @@ def resolve(
             for driver, count in sorted(attached.items())
         ),
         shared=tuple(
-            SharedVolume(
-                claim=f"{namespace}/{name}",
-                driver=found[name].driver,
-                exclusive=found[name].exclusive,
-                topology_key=found[name].topology_key,
+            one
+            for one in sorted(_volumes(namespace, found, disks), key=lambda one: one.claim)
+            if one.claim in shared
+        ),
+        exclusive=tuple(
+            sorted(
+                one.exclusive
+                for one in disks
+                if one.exclusive is not None and one.exclusive.disk in shared
             )
-            for name in sorted(shared & found.keys())
         ),
     )
+
+
+def _volumes(
+    namespace: str, claims: Mapping[str, _Claim], disks: Iterable[InlineDisk]
+) -> Iterator[SharedVolume]:
+    for name, claim in claims.items():
+        yield SharedVolume(
+            claim=f"{namespace}/{name}",
+            driver=claim.driver,
+            exclusive=claim.exclusive,
+            topology_key=claim.topology_key,
+        )
+    for volume, driver in {(one.attached, one.driver) for one in disks if one.attached}:
+        yield SharedVolume(claim=volume, driver=driver)
 
 
 def _claim(namespace: str, name: str, storage: Storage) -> _Claim:

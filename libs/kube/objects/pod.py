@@ -142,6 +142,7 @@ class GceVolume(KubeStruct, frozen=True):
     """A disk of GCE without a claim."""
 
     pd_name: str = ""
+    read_only: bool = False
 
 
 class AzureVolume(KubeStruct, frozen=True):
@@ -156,6 +157,22 @@ class CinderVolume(KubeStruct, frozen=True):
     volume_id: str = msgspec.field(default="", name="volumeID")
 
 
+class IscsiVolume(KubeStruct, frozen=True):
+    """An iSCSI disk without a claim."""
+
+    iqn: str = ""
+    read_only: bool = False
+
+
+class RbdVolume(KubeStruct, frozen=True):
+    """An image in Ceph without a claim."""
+
+    monitors: tuple[str, ...] = ()
+    pool: str = "rbd"
+    image: str = ""
+    read_only: bool = False
+
+
 class Volume(KubeStruct, frozen=True):
     """A volume, by what it is made of; other kinds do not bind a pod to a place."""
 
@@ -167,6 +184,8 @@ class Volume(KubeStruct, frozen=True):
     gce_persistent_disk: GceVolume | None = None
     azure_disk: AzureVolume | None = None
     cinder: CinderVolume | None = None
+    iscsi: IscsiVolume | None = None
+    rbd: RbdVolume | None = None
 
 
 class PodResourceClaim(KubeStruct, frozen=True):

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from libs.domain.pod import HostPort, PodShape
+from libs.domain.pod import PodShape
 from services.solver.core.claim_class import ClaimClass
+from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.standing import Standing
 from services.solver.core.vectors import UNBOUNDED, Ints
 
@@ -37,7 +38,7 @@ class Bins:
         "_class_ids",
         "_headroom",
         "_pods",
-        "_ports",
+        "_taken",
         "_used",
         "attachable",
         "claims",
@@ -53,7 +54,7 @@ class Bins:
         self.claims: list[ClaimClass] = []
         """The class of each claim."""
         self.placements: list[Placement] = []
-        self._ports: dict[int, list[HostPort]] = defaultdict(list)
+        self._taken: dict[int, list[Exclusive]] = defaultdict(list)
         self._attached: dict[str, set[int]] = defaultdict(set)
         """Standing bins that have a volume which several pods use, by its claim."""
         for claim, positions in standing.shared_volumes.items():
@@ -86,9 +87,9 @@ class Bins:
         """(n_claims,): the id of each claim's class."""
         return self._class_ids[: len(self.claims)]
 
-    def ports(self, position: int) -> tuple[HostPort, ...]:
-        """Return the host ports taken on a standing bin."""
-        return (*self.standing.ports[position], *self._ports.get(position, ()))
+    def taken(self, position: int) -> tuple[Exclusive, ...]:
+        """Return what pods have for themselves on a standing bin."""
+        return (*self.standing.taken[position], *self._taken.get(position, ()))
 
     def attach_room(self, shape: PodShape, bins: Ints) -> Ints:
         """Return (n,): of how many such pods each standing bin can attach the volumes."""
@@ -101,6 +102,9 @@ class Bins:
             own = volume.count - _shared_by(shape, volume.driver)
             left = room[bins] - once
             here = left // own if own > 0 else np.where(left >= 0, UNBOUNDED, 0)
+            if not own:
+                # What is there already may go on being used, even where it is too much.
+                here[once == 0] = UNBOUNDED
             found = np.minimum(found, np.maximum(here, 0))
         return found
 
@@ -123,9 +127,9 @@ class Bins:
                 self.attachable[volume.driver][bins] -= counts * own + once
         for one in shape.shared_volumes:
             self._attached[one.claim].update(bins.tolist())
-        if shape.host_ports:
+        if alone := exclusives(shape):
             for position in bins.tolist():
-                self._ports[position].extend(shape.host_ports)
+                self._taken[position].extend(alone)
 
     def take_claims(
         self, claims: Ints, counts: Ints, request: Ints, become: list[ClaimClass]

@@ -1,9 +1,9 @@
 """`ClaimClass`: claims that are alike in what they may still become.
 
 Apart because this is why packing is fast: a claim never holds a list of types while it is packed.
-It has a class (pool, requirements, host ports), the class has a frontier of room, and "some type
-still fits" is "it fits under the frontier". Narrowing a class by what a pod asks is remembered,
-so that thousands of pods of one shape narrow it once.
+It has a class (pool, requirements, what its pods have for themselves), the class has a frontier of
+room, and "some type still fits" is "it fits under the frontier". Narrowing a class by what a pod
+asks is remembered, so that thousands of pods of one shape narrow it once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from libs.domain.pod import HostPort
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from services.solver.core.domains import ABSENT, Domains, is_single
-from services.solver.core.ports import conflict
+from services.solver.core.exclusion import Exclusive, conflict
 from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, Ints, covering, frontier
 
@@ -30,8 +29,8 @@ class ClaimClass:
     id: int
     template: Template
     requirements: Requirements
-    ports: frozenset[HostPort]
-    """Host ports taken by its pods."""
+    taken: frozenset[Exclusive]
+    """What its pods have for themselves."""
     offerings: Bools
     """(n_offerings,): what could still be bought, room apart."""
     _rows: Bools | None = None
@@ -92,7 +91,7 @@ class ClaimClasses:
         self,
         known: ClaimClass,
         asked: Requirements,
-        ports: tuple[HostPort, ...] = (),
+        own: tuple[Exclusive, ...] = (),
         bounds: Bounds = (),
     ) -> ClaimClass | None:
         """Return what the class becomes if a pod moves in; None if it cannot.
@@ -100,18 +99,18 @@ class ClaimClasses:
         Args:
             known: the class before.
             asked: labels that the pod asks for.
-            ports: host ports of the pod.
+            own: what the pod takes for itself.
             bounds: topology domains that the pod may use.
         """
-        key = (asked, ports, bounds)
+        key = (asked, own, bounds)
         if key not in known._narrowed:
-            known._narrowed[key] = self._narrow(known, asked, ports, bounds)
+            known._narrowed[key] = self._narrow(known, asked, own, bounds)
         return known._narrowed[key]
 
     def restrict(self, known: ClaimClass, offerings: Bools) -> ClaimClass:
         """Return the class with these offerings, (n_offerings,), only."""
         return self._class(
-            known.template, known.requirements, known.ports, known.offerings & offerings
+            known.template, known.requirements, known.taken, known.offerings & offerings
         )
 
     def domains(self, known: ClaimClass, key: str) -> int:
@@ -151,24 +150,24 @@ class ClaimClasses:
         return self.narrow(known, ANYTHING, (), ((key, one),))
 
     def _narrow(
-        self, known: ClaimClass, asked: Requirements, ports: tuple[HostPort, ...], bounds: Bounds
+        self, known: ClaimClass, asked: Requirements, own: tuple[Exclusive, ...], bounds: Bounds
     ) -> ClaimClass | None:
         narrower = self._by_requirements(known, asked)
         for key, bits in bounds:
             if narrower is None:
                 return None
             narrower = self._by_domains(narrower, key, bits)
-        if narrower is None or not ports:
+        if narrower is None or not own:
             return narrower
-        if conflict(narrower.ports, ports):
+        if conflict(narrower.taken, own):
             return None
         offerings = narrower.offerings
         for daemon in narrower.template.daemon_ports:
-            if conflict(daemon.ports, ports):
+            if conflict(daemon.ports, own):
                 offerings = offerings & ~daemon.rows[narrower.template.columns.row]
         if not offerings.any():
             return None
-        taken = narrower.ports | frozenset(ports)
+        taken = narrower.taken | frozenset(own)
         return self._class(narrower.template, narrower.requirements, taken, offerings)
 
     def _by_requirements(self, known: ClaimClass, asked: Requirements) -> ClaimClass | None:
@@ -192,7 +191,7 @@ class ClaimClasses:
                 offerings = offerings & template.columns.mask(one, lenient=lenient)
         if not offerings.any():
             return None
-        return self._class(template, requirements, known.ports, offerings)
+        return self._class(template, requirements, known.taken, offerings)
 
     def _by_domains(self, known: ClaimClass, key: str, bits: int) -> ClaimClass | None:
         there = self.domains(known, key)
@@ -231,17 +230,17 @@ class ClaimClasses:
         self,
         template: Template,
         requirements: Requirements,
-        ports: frozenset[HostPort],
+        taken: frozenset[Exclusive],
         offerings: Bools,
     ) -> ClaimClass:
-        content = (template.index, requirements, ports, offerings.tobytes())
+        content = (template.index, requirements, taken, offerings.tobytes())
         found = self._by_content.get(content)
         if found is None:
             found = ClaimClass(
                 id=len(self.all),
                 template=template,
                 requirements=requirements,
-                ports=ports,
+                taken=taken,
                 offerings=offerings,
             )
             self._by_content[content] = found

@@ -17,6 +17,7 @@ from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins, first_bins
 from services.solver.core.claim_class import Bounds, ClaimClass
+from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.problem import Problem, Request
 from services.solver.core.rules import Arrivals
 from services.solver.core.tally import Opened
@@ -99,7 +100,7 @@ class ClaimPacker:
         ask = request.ask
         if not bears(ask.shape, known.template.pool.template.taints, ask.effects):
             return None
-        narrower = classes.narrow(known, place.requirements, ask.shape.host_ports, bounds)
+        narrower = classes.narrow(known, place.requirements, exclusives(ask.shape), bounds)
         if narrower is None or not where.pins:
             return narrower
         return classes.pinned(narrower, where.pins, request.vector)
@@ -123,7 +124,8 @@ class ClaimPacker:
                 ],
                 np.int64,
             )
-        if request.ask.shape.host_ports:
+        own = exclusives(request.ask.shape)
+        if conflict(own, own):
             counts = np.minimum(counts, 1)
         return counts
 

@@ -14,6 +14,7 @@ from libs.domain.reason import Rule
 from libs.domain.resources import BYTES
 from libs.domain.validation import unknown_capacity_types
 from services.solver.core.encode import Encoded
+from services.solver.core.exclusion import exclusives
 from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
 from services.solver.core.reasons import amount
@@ -98,7 +99,7 @@ def _set_apart(made: Problem, packer: Packer) -> frozenset[int]:
     return frozenset(
         one.bin - standing
         for one in packer.bins.placements
-        if made.asks[one.group][0].topological or made.groups[one.group].shape.host_ports
+        if made.asks[one.group][0].topological or exclusives(made.groups[one.group].shape)
     )
 
 

@@ -21,8 +21,8 @@ from services.solver.core.ask import Ask
 from services.solver.core.bearing import not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClass
+from services.solver.core.exclusion import conflict
 from services.solver.core.packing import Packer
-from services.solver.core.ports import conflict
 from services.solver.core.problem import Problem
 from services.solver.core.template import Refused, Template, in_order
 from services.solver.core.vectors import Ints
@@ -331,8 +331,10 @@ def _bin_rule(bins: Bins, position: int, case: _Case) -> Rule:
     asked = case.vector > 0
     if (bins.free[position][asked] < case.vector[asked]).any():
         return Rule.RESOURCES
-    if conflict(bins.ports(position), shape.host_ports):
+    if conflict(bins.taken(position), shape.host_ports):
         return Rule.HOST_PORTS
+    if conflict(bins.taken(position), shape.exclusive_disks):
+        return Rule.VOLUME_CLAIM
     if not bins.attach_room(shape, np.array([position]))[0]:
         return Rule.VOLUME_LIMITS
     return case.topology_rule

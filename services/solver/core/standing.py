@@ -17,7 +17,6 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
-from libs.domain.pod import HostPort
 from libs.domain.reason import TargetKind
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
@@ -28,6 +27,7 @@ from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.domains import ABSENT, Domains
+from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.market import Market
 from services.solver.core.template import Template
 from services.solver.core.vectors import MOST, Bools, Dimensions, Ints
@@ -96,8 +96,8 @@ class Standing:
     class_of: Ints
     """(n,): index into `classes`."""
     classes: tuple[StandingClass, ...]
-    ports: tuple[tuple[HostPort, ...], ...]
-    """Host ports that are taken, per bin."""
+    taken: tuple[tuple[Exclusive, ...], ...]
+    """What pods have for themselves, per bin."""
     hostnames: Bools
     """(n,): whether the bin has the hostname label."""
     attachable: Mapping[str, Ints]
@@ -123,7 +123,7 @@ class _Bin:
     taints: tuple[Taint, ...]
     cordoned: bool = False
     free: Ints
-    ports: tuple[HostPort, ...] = ()
+    taken: tuple[Exclusive, ...] = ()
     attachable: Mapping[str, int]
     possible: Possible | None = None
     daemons: tuple[int, ...] = ()
@@ -177,7 +177,7 @@ def standing(given: StandingInput) -> Standing:
         free=np.array([item.free for item in bins], np.int64).reshape(len(bins), width),
         class_of=np.array(class_of, np.int64),
         classes=tuple(listed),
-        ports=tuple(item.ports for item in bins),
+        taken=tuple(item.taken for item in bins),
         hostnames=np.array(
             [
                 item.kind is TargetKind.NODECLAIM or label_keys.HOSTNAME in item.labels
@@ -228,9 +228,9 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
             taints=node.taints,
             cordoned=node.unschedulable,
             free=free,
-            ports=(
-                *taken.ports.get(node.name, ()),
-                *(port for shape in missing for port in shape.host_ports),
+            taken=(
+                *taken.exclusives.get(node.name, ()),
+                *(one for shape in missing for one in exclusives(shape)),
             ),
             attachable={
                 limit.driver: limit.count - attached.get(limit.driver, 0)
@@ -247,7 +247,7 @@ class _Taken:
     index: Mapping[str, int]
     requests: Ints
     """(n_nodes + 1, n_resources); the last row is of nodes without pods."""
-    ports: Mapping[str, list[HostPort]]
+    exclusives: Mapping[str, list[Exclusive]]
     attached: Mapping[str, Mapping[str, int]]
     """Volumes by node and driver."""
 
@@ -265,9 +265,9 @@ def _taken(given: StandingInput) -> _Taken:
     if len(bound.shapes):
         of_shape = np.array([given.dimensions.requests(one.requests) for one in bound.shapes])
         np.add.at(requests, bound.node, bound.count[:, None] * of_shape[bound.shape])
-    ports: dict[str, list[HostPort]] = defaultdict(list)
-    for shape, node, _ in bound.of_shapes(lambda shape: bool(shape.host_ports)):
-        ports[node].extend(shape.host_ports)
+    alone: dict[str, list[Exclusive]] = defaultdict(list)
+    for shape, node, _ in bound.of_shapes(lambda shape: bool(exclusives(shape))):
+        alone[node].extend(exclusives(shape))
     attached: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     once: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for shape, node, count in bound.of_shapes(lambda shape: bool(shape.volume_attach_counts)):
@@ -282,7 +282,7 @@ def _taken(given: StandingInput) -> _Taken:
     return _Taken(
         index={name: position for position, name in enumerate(bound.nodes)},
         requests=requests,
-        ports=ports,
+        exclusives=alone,
         attached=attached,
     )
 
@@ -306,7 +306,7 @@ def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
             labels=labels,
             taints=claim.taints,
             free=_claim_room(claim, possible, overhead, given),
-            ports=tuple(port for shape in daemons for port in shape.host_ports),
+            taken=tuple(one for shape in daemons for one in exclusives(shape)),
             attachable={},
             possible=possible,
             daemons=tuple(shape.id for shape in daemons),

@@ -9,9 +9,9 @@ import numpy as np
 
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins, first_bins
-from services.solver.core.ports import conflict
+from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.problem import Problem, Request
-from services.solver.core.vectors import Bools, Ints, covering, most_that_fit
+from services.solver.core.vectors import UNBOUNDED, Bools, Ints, covering, most_that_fit
 from services.solver.core.verdict import Verdict
 
 
@@ -48,8 +48,9 @@ class StandingPacker:
             counts = np.minimum(counts, where.caps[candidates])
         if shape.volume_attach_counts:
             counts = np.minimum(counts, bins.attach_room(shape, candidates))
-        if shape.host_ports:
-            clear = [not conflict(bins.ports(one), shape.host_ports) for one in candidates.tolist()]
+        if own := exclusives(shape):
+            most = 1 if conflict(own, own) else UNBOUNDED
+            clear = [0 if conflict(bins.taken(one), own) else most for one in candidates.tolist()]
             counts = np.minimum(counts, np.array(clear, np.int64))
         return candidates, counts
 

@@ -190,6 +190,7 @@ shapes = st.builds(
     shared_volumes=tuples(
         st.builds(pod.SharedVolume, claim=names, driver=texts, exclusive=flags, topology_key=texts)
     ),
+    exclusive_disks=tuples(st.builds(pod.ExclusiveDisk, disk=names, read_only=flags)),
 )
 owners = st.builds(pod.Owner, api_version=names, kind=names, name=names, uid=names)
 milliseconds = st.integers(0, 253_402_300_799_999)

@@ -29,15 +29,15 @@ from joiner.model.v1 import taint_pb2 as joiner_dot_model_dot_v1_dot_taint__pb2
 from joiner.model.v1 import topology_pb2 as joiner_dot_model_dot_v1_dot_topology__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19joiner/model/v1/pod.proto\x12\x0fjoiner.model.v1\x1a\x1cjoiner/model/v1/device.proto\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\x1a\x1bjoiner/model/v1/taint.proto\x1a\x1ejoiner/model/v1/topology.proto\"6\n\x08HostPort\x12\n\n\x02ip\x18\x01 \x01(\t\x12\x10\n\x08protocol\x18\x02 \x01(\t\x12\x0c\n\x04port\x18\x03 \x01(\x05\"E\n\x0eVolumeTopology\x12\x33\n\x0c\x61lternatives\x18\x01 \x03(\x0b\x32\x1d.joiner.model.v1.Requirements\"2\n\x11VolumeAttachCount\x12\x0e\n\x06\x64river\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"V\n\x0cSharedVolume\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x0e\n\x06\x64river\x18\x02 \x01(\t\x12\x11\n\texclusive\x18\x03 \x01(\x08\x12\x14\n\x0ctopology_key\x18\x04 \x01(\t\"\xb2\x07\n\x08PodShape\x12\n\n\x02id\x18\x01 \x01(\r\x12\x11\n\tnamespace\x18\x02 \x01(\t\x12&\n\x06labels\x18\x03 \x03(\x0b\x32\x16.joiner.model.v1.Label\x12,\n\x08requests\x18\x04 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\x34\n\rnode_selector\x18\x05 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x36\n\x13required_node_terms\x18\x06 \x03(\x0b\x32\x19.joiner.model.v1.NodeTerm\x12@\n\x14preferred_node_terms\x18\x07 \x03(\x0b\x32\".joiner.model.v1.PreferredNodeTerm\x12\x30\n\x0btolerations\x18\x08 \x03(\x0b\x32\x1b.joiner.model.v1.Toleration\x12-\n\nhost_ports\x18\t \x03(\x0b\x32\x19.joiner.model.v1.HostPort\x12\x42\n\x0ftopology_spread\x18\n \x03(\x0b\x32).joiner.model.v1.TopologySpreadConstraint\x12\x32\n\x08\x61\x66\x66inity\x18\x0b \x03(\x0b\x32 .joiner.model.v1.PodAffinityTerm\x12\x37\n\ranti_affinity\x18\x0c \x03(\x0b\x32 .joiner.model.v1.PodAffinityTerm\x12\x44\n\x12preferred_affinity\x18\r \x03(\x0b\x32(.joiner.model.v1.WeightedPodAffinityTerm\x12I\n\x17preferred_anti_affinity\x18\x0e \x03(\x0b\x32(.joiner.model.v1.WeightedPodAffinityTerm\x12\x30\n\x07volumes\x18\x0f \x03(\x0b\x32\x1f.joiner.model.v1.VolumeTopology\x12@\n\x14volume_attach_counts\x18\x10 \x03(\x0b\x32\".joiner.model.v1.VolumeAttachCount\x12\x33\n\rdevice_claims\x18\x11 \x03(\x0b\x32\x1c.joiner.model.v1.DeviceClaim\x12\x35\n\x0eshared_volumes\x18\x12 \x03(\x0b\x32\x1d.joiner.model.v1.SharedVolume\"p\n\x08NodeTerm\x12\x33\n\x0crequirements\x18\x01 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x12\n\nnode_names\x18\x02 \x03(\t\x12\x1b\n\x13\x65xcluded_node_names\x18\x03 \x03(\t\"E\n\x05Owner\x12\x13\n\x0b\x61pi_version\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\")\n\nPodVolumes\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0e\n\x06\x63laims\x18\x02 \x03(\t\"$\n\x07PodGang\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0c\n\x04gang\x18\x02 \x01(\t\"G\n\tPodTarget\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0e\n\x04node\x18\x02 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x03 \x01(\tH\x00\x42\x08\n\x06target\"\xef\x03\n\x08PodTable\x12\x0c\n\x04uids\x18\x01 \x03(\t\x12\x12\n\nnamespaces\x18\x02 \x03(\t\x12\r\n\x05names\x18\x03 \x03(\t\x12\x0e\n\x06shapes\x18\x04 \x03(\r\x12\r\n\x05nodes\x18\x05 \x03(\t\x12)\n\x06phases\x18\x06 \x03(\x0e\x32\x19.joiner.model.v1.PodPhase\x12\r\n\x05ready\x18\x07 \x03(\x08\x12\x15\n\rprovisionable\x18\x08 \x03(\x08\x12\x12\n\ncreated_ms\x18\t \x03(\x03\x12\x12\n\nstarted_ms\x18\n \x03(\x03\x12\x13\n\x0b\x64\x65leting_ms\x18\x0b \x03(\x03\x12\x12\n\npriorities\x18\x0c \x03(\x05\x12\x16\n\x0e\x64\x65letion_costs\x18\r \x03(\x05\x12\x19\n\x11\x64o_not_disrupt_ms\x18\x0e \x03(\x03\x12\x12\n\nowner_rows\x18\x0f \x03(\r\x12&\n\x06owners\x18\x10 \x03(\x0b\x32\x16.joiner.model.v1.Owner\x12,\n\x07volumes\x18\x11 \x03(\x0b\x32\x1b.joiner.model.v1.PodVolumes\x12\'\n\x05gangs\x18\x12 \x03(\x0b\x32\x18.joiner.model.v1.PodGang\x12+\n\x07targets\x18\x13 \x03(\x0b\x32\x1a.joiner.model.v1.PodTarget*\x99\x01\n\x08PodPhase\x12\x19\n\x15POD_PHASE_UNSPECIFIED\x10\x00\x12\x15\n\x11POD_PHASE_PENDING\x10\x01\x12\x15\n\x11POD_PHASE_RUNNING\x10\x02\x12\x17\n\x13POD_PHASE_SUCCEEDED\x10\x03\x12\x14\n\x10POD_PHASE_FAILED\x10\x04\x12\x15\n\x11POD_PHASE_UNKNOWN\x10\x05\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19joiner/model/v1/pod.proto\x12\x0fjoiner.model.v1\x1a\x1cjoiner/model/v1/device.proto\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\x1a\x1bjoiner/model/v1/taint.proto\x1a\x1ejoiner/model/v1/topology.proto\"6\n\x08HostPort\x12\n\n\x02ip\x18\x01 \x01(\t\x12\x10\n\x08protocol\x18\x02 \x01(\t\x12\x0c\n\x04port\x18\x03 \x01(\x05\"E\n\x0eVolumeTopology\x12\x33\n\x0c\x61lternatives\x18\x01 \x03(\x0b\x32\x1d.joiner.model.v1.Requirements\"2\n\x11VolumeAttachCount\x12\x0e\n\x06\x64river\x18\x01 \x01(\t\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"V\n\x0cSharedVolume\x12\r\n\x05\x63laim\x18\x01 \x01(\t\x12\x0e\n\x06\x64river\x18\x02 \x01(\t\x12\x11\n\texclusive\x18\x03 \x01(\x08\x12\x14\n\x0ctopology_key\x18\x04 \x01(\t\"0\n\rExclusiveDisk\x12\x0c\n\x04\x64isk\x18\x01 \x01(\t\x12\x11\n\tread_only\x18\x02 \x01(\x08\"\xeb\x07\n\x08PodShape\x12\n\n\x02id\x18\x01 \x01(\r\x12\x11\n\tnamespace\x18\x02 \x01(\t\x12&\n\x06labels\x18\x03 \x03(\x0b\x32\x16.joiner.model.v1.Label\x12,\n\x08requests\x18\x04 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\x34\n\rnode_selector\x18\x05 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x36\n\x13required_node_terms\x18\x06 \x03(\x0b\x32\x19.joiner.model.v1.NodeTerm\x12@\n\x14preferred_node_terms\x18\x07 \x03(\x0b\x32\".joiner.model.v1.PreferredNodeTerm\x12\x30\n\x0btolerations\x18\x08 \x03(\x0b\x32\x1b.joiner.model.v1.Toleration\x12-\n\nhost_ports\x18\t \x03(\x0b\x32\x19.joiner.model.v1.HostPort\x12\x42\n\x0ftopology_spread\x18\n \x03(\x0b\x32).joiner.model.v1.TopologySpreadConstraint\x12\x32\n\x08\x61\x66\x66inity\x18\x0b \x03(\x0b\x32 .joiner.model.v1.PodAffinityTerm\x12\x37\n\ranti_affinity\x18\x0c \x03(\x0b\x32 .joiner.model.v1.PodAffinityTerm\x12\x44\n\x12preferred_affinity\x18\r \x03(\x0b\x32(.joiner.model.v1.WeightedPodAffinityTerm\x12I\n\x17preferred_anti_affinity\x18\x0e \x03(\x0b\x32(.joiner.model.v1.WeightedPodAffinityTerm\x12\x30\n\x07volumes\x18\x0f \x03(\x0b\x32\x1f.joiner.model.v1.VolumeTopology\x12@\n\x14volume_attach_counts\x18\x10 \x03(\x0b\x32\".joiner.model.v1.VolumeAttachCount\x12\x33\n\rdevice_claims\x18\x11 \x03(\x0b\x32\x1c.joiner.model.v1.DeviceClaim\x12\x35\n\x0eshared_volumes\x18\x12 \x03(\x0b\x32\x1d.joiner.model.v1.SharedVolume\x12\x37\n\x0f\x65xclusive_disks\x18\x13 \x03(\x0b\x32\x1e.joiner.model.v1.ExclusiveDisk\"p\n\x08NodeTerm\x12\x33\n\x0crequirements\x18\x01 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x12\n\nnode_names\x18\x02 \x03(\t\x12\x1b\n\x13\x65xcluded_node_names\x18\x03 \x03(\t\"E\n\x05Owner\x12\x13\n\x0b\x61pi_version\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x0b\n\x03uid\x18\x04 \x01(\t\")\n\nPodVolumes\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0e\n\x06\x63laims\x18\x02 \x03(\t\"$\n\x07PodGang\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0c\n\x04gang\x18\x02 \x01(\t\"G\n\tPodTarget\x12\x0b\n\x03row\x18\x01 \x01(\r\x12\x0e\n\x04node\x18\x02 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x03 \x01(\tH\x00\x42\x08\n\x06target\"\xef\x03\n\x08PodTable\x12\x0c\n\x04uids\x18\x01 \x03(\t\x12\x12\n\nnamespaces\x18\x02 \x03(\t\x12\r\n\x05names\x18\x03 \x03(\t\x12\x0e\n\x06shapes\x18\x04 \x03(\r\x12\r\n\x05nodes\x18\x05 \x03(\t\x12)\n\x06phases\x18\x06 \x03(\x0e\x32\x19.joiner.model.v1.PodPhase\x12\r\n\x05ready\x18\x07 \x03(\x08\x12\x15\n\rprovisionable\x18\x08 \x03(\x08\x12\x12\n\ncreated_ms\x18\t \x03(\x03\x12\x12\n\nstarted_ms\x18\n \x03(\x03\x12\x13\n\x0b\x64\x65leting_ms\x18\x0b \x03(\x03\x12\x12\n\npriorities\x18\x0c \x03(\x05\x12\x16\n\x0e\x64\x65letion_costs\x18\r \x03(\x05\x12\x19\n\x11\x64o_not_disrupt_ms\x18\x0e \x03(\x03\x12\x12\n\nowner_rows\x18\x0f \x03(\r\x12&\n\x06owners\x18\x10 \x03(\x0b\x32\x16.joiner.model.v1.Owner\x12,\n\x07volumes\x18\x11 \x03(\x0b\x32\x1b.joiner.model.v1.PodVolumes\x12\'\n\x05gangs\x18\x12 \x03(\x0b\x32\x18.joiner.model.v1.PodGang\x12+\n\x07targets\x18\x13 \x03(\x0b\x32\x1a.joiner.model.v1.PodTarget*\x99\x01\n\x08PodPhase\x12\x19\n\x15POD_PHASE_UNSPECIFIED\x10\x00\x12\x15\n\x11POD_PHASE_PENDING\x10\x01\x12\x15\n\x11POD_PHASE_RUNNING\x10\x02\x12\x17\n\x13POD_PHASE_SUCCEEDED\x10\x03\x12\x14\n\x10POD_PHASE_FAILED\x10\x04\x12\x15\n\x11POD_PHASE_UNKNOWN\x10\x05\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'joiner.model.v1.pod_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_PODPHASE']._serialized_start=2259
-  _globals['_PODPHASE']._serialized_end=2412
+  _globals['_PODPHASE']._serialized_start=2366
+  _globals['_PODPHASE']._serialized_end=2519
   _globals['_HOSTPORT']._serialized_start=205
   _globals['_HOSTPORT']._serialized_end=259
   _globals['_VOLUMETOPOLOGY']._serialized_start=261
@@ -46,18 +46,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_VOLUMEATTACHCOUNT']._serialized_end=382
   _globals['_SHAREDVOLUME']._serialized_start=384
   _globals['_SHAREDVOLUME']._serialized_end=470
-  _globals['_PODSHAPE']._serialized_start=473
-  _globals['_PODSHAPE']._serialized_end=1419
-  _globals['_NODETERM']._serialized_start=1421
-  _globals['_NODETERM']._serialized_end=1533
-  _globals['_OWNER']._serialized_start=1535
-  _globals['_OWNER']._serialized_end=1604
-  _globals['_PODVOLUMES']._serialized_start=1606
-  _globals['_PODVOLUMES']._serialized_end=1647
-  _globals['_PODGANG']._serialized_start=1649
-  _globals['_PODGANG']._serialized_end=1685
-  _globals['_PODTARGET']._serialized_start=1687
-  _globals['_PODTARGET']._serialized_end=1758
-  _globals['_PODTABLE']._serialized_start=1761
-  _globals['_PODTABLE']._serialized_end=2256
+  _globals['_EXCLUSIVEDISK']._serialized_start=472
+  _globals['_EXCLUSIVEDISK']._serialized_end=520
+  _globals['_PODSHAPE']._serialized_start=523
+  _globals['_PODSHAPE']._serialized_end=1526
+  _globals['_NODETERM']._serialized_start=1528
+  _globals['_NODETERM']._serialized_end=1640
+  _globals['_OWNER']._serialized_start=1642
+  _globals['_OWNER']._serialized_end=1711
+  _globals['_PODVOLUMES']._serialized_start=1713
+  _globals['_PODVOLUMES']._serialized_end=1754
+  _globals['_PODGANG']._serialized_start=1756
+  _globals['_PODGANG']._serialized_end=1792
+  _globals['_PODTARGET']._serialized_start=1794
+  _globals['_PODTARGET']._serialized_end=1865
+  _globals['_PODTABLE']._serialized_start=1868
+  _globals['_PODTABLE']._serialized_end=2363
 # @@protoc_insertion_point(module_scope)

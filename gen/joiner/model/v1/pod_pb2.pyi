@@ -142,7 +142,7 @@ Global___VolumeAttachCount: _TypeAlias = VolumeAttachCount  # noqa: Y015
 
 @_typing.final
 class SharedVolume(_message.Message):
-    """A volume claim of a pod that other pods use, too."""
+    """A volume of a pod that other pods use, too: through a claim, or named by each of them."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -151,7 +151,7 @@ class SharedVolume(_message.Message):
     EXCLUSIVE_FIELD_NUMBER: _builtins.int
     TOPOLOGY_KEY_FIELD_NUMBER: _builtins.int
     claim: _builtins.str
-    """Namespace and name of the claim, joined by a slash. Required."""
+    """Namespace and name of the claim, joined by a slash; driver and volume where there is no claim. Required."""
     driver: _builtins.str
     """CSI driver that attaches its volume, which counts once per node; empty where none does."""
     exclusive: _builtins.bool
@@ -175,6 +175,32 @@ class SharedVolume(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SharedVolume: _TypeAlias = SharedVolume  # noqa: Y015
+
+@_typing.final
+class ExclusiveDisk(_message.Message):
+    """A disk that a pod names without a claim: one pod of a node has it, or several that only read."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DISK_FIELD_NUMBER: _builtins.int
+    READ_ONLY_FIELD_NUMBER: _builtins.int
+    disk: _builtins.str
+    """Kind and name of the disk, so that equal text is the same disk. Required."""
+    read_only: _builtins.bool
+    """Whether pods that only read it, too, may be on the same node."""
+    def __init__(
+        self,
+        *,
+        disk: _builtins.str = ...,
+        read_only: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["disk", b"disk", "read_only", b"read_only"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExclusiveDisk: _TypeAlias = ExclusiveDisk  # noqa: Y015
 
 @_typing.final
 class PodShape(_message.Message):
@@ -202,6 +228,7 @@ class PodShape(_message.Message):
     VOLUME_ATTACH_COUNTS_FIELD_NUMBER: _builtins.int
     DEVICE_CLAIMS_FIELD_NUMBER: _builtins.int
     SHARED_VOLUMES_FIELD_NUMBER: _builtins.int
+    EXCLUSIVE_DISKS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number that rows refer to; unique and stable within an epoch. Any value."""
     namespace: _builtins.str
@@ -268,7 +295,11 @@ class PodShape(_message.Message):
 
     @_builtins.property
     def shared_volumes(self) -> _containers.RepeatedCompositeFieldContainer[Global___SharedVolume]:
-        """Volume claims that other pods use, too, sorted by claim; counted in `volume_attach_counts` as well."""
+        """Volumes that other pods use, too, sorted by claim; counted in `volume_attach_counts` as well."""
+
+    @_builtins.property
+    def exclusive_disks(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExclusiveDisk]:
+        """Disks without a claim that other pods name, too, sorted."""
 
     def __init__(
         self,
@@ -291,10 +322,11 @@ class PodShape(_message.Message):
         volume_attach_counts: _abc.Iterable[Global___VolumeAttachCount] | None = ...,
         device_claims: _abc.Iterable[_device_pb2.DeviceClaim] | None = ...,
         shared_volumes: _abc.Iterable[Global___SharedVolume] | None = ...,
+        exclusive_disks: _abc.Iterable[Global___ExclusiveDisk] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node_selector", b"node_selector", "requests", b"requests"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -5,7 +5,7 @@ import pytest
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import VolumeAttachCount
 from libs.domain.requirements import Requirements
-from libs.kube.convert.volume import PodVolumes, Storage, inline_drivers, resolve
+from libs.kube.convert.volume import PodVolumes, Storage, resolve
 from libs.kube.objects.decoding import from_document
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from tests.unit.libs.kube.manifests import Document, metadata, pod
@@ -237,9 +237,3 @@ def test_volumes_are_counted_per_driver(
     found = _resolved(claim, volume, storage_class).attached
 
     assert found == ((VolumeAttachCount(driver=driver, count=1),) if driver else ())
-
-
-def test_disks_without_a_claim_count_for_the_driver_that_took_them_over() -> None:
-    volumes = [{"name": "a", "awsElasticBlockStore": {"volumeID": "v"}}, {"name": "b", "rbd": {}}]
-
-    assert inline_drivers(pod(volumes=volumes).spec.volumes) == ("ebs.csi.aws.com",)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
-from libs.domain.pod import PodShape, SharedVolume, VolumeAttachCount
+from libs.domain.pod import ExclusiveDisk, PodShape, SharedVolume, VolumeAttachCount
 from libs.domain.reason import Rule
 from tests.support.builders import a_node, a_pod, a_shape, pods, require
 from tests.unit.services.solver.core.asking import left_over, on_new, on_nodes, plan_of, zones
@@ -71,3 +71,56 @@ def test_a_shared_volume_is_attached_once_per_node(running: int) -> None:
 
     # One disk that all share, and one of its own for each pod.
     assert on_nodes(plan) == {"node-1": 4 - running}
+
+
+def test_a_node_with_too_many_volumes_still_takes_pods_that_share_them() -> None:
+    shape = _sharing(ON_A_DISK, volume_attach_counts=(VolumeAttachCount(driver="disks", count=1),))
+    other = a_shape(2, volume_attach_counts=(VolumeAttachCount(driver="disks", count=3),))
+    node = a_node(volume_limits=(VolumeAttachCount(driver="disks", count=1),))
+    rows = [a_pod("runs", node="node-1"), a_pod("other", shape=2, node="node-1")]
+
+    plan = plan_of(shapes=[shape, other], pods=[*rows, *pods(2)], nodes=[node], nodepools=[])
+
+    assert on_nodes(plan) == {"node-1": 2}
+
+
+@pytest.mark.parametrize(
+    ("running", "waiting", "placed"),
+    [
+        pytest.param(False, False, 1, id="one that writes"),
+        pytest.param(True, False, 0, id="none that writes beside one that reads"),
+        pytest.param(False, True, 0, id="none that reads beside one that writes"),
+        pytest.param(True, True, 3, id="all that only read"),
+    ],
+)
+def test_a_node_has_a_disk_for_one_pod_or_for_readers(
+    running: bool, waiting: bool, placed: int
+) -> None:
+    there = (ExclusiveDisk(disk="pd", read_only=running),) if running or waiting else ()
+    shapes = [
+        a_shape(exclusive_disks=(ExclusiveDisk(disk="pd", read_only=waiting),)),
+        a_shape(2, exclusive_disks=there),
+    ]
+    rows = [a_pod("runs", shape=2, node="node-1"), *pods(3)]
+
+    plan = plan_of(shapes=shapes, pods=rows, nodes=[a_node()], nodepools=[])
+
+    assert on_nodes(plan) == ({"node-1": placed} if placed else {})
+    assert left_over(plan) == 3 - placed
+
+
+@pytest.mark.parametrize(("read_only", "nodes"), [(False, [1, 1, 1]), (True, [3])])
+def test_new_nodes_keep_pods_of_one_disk_apart(read_only: bool, nodes: list[int]) -> None:
+    disk = ExclusiveDisk(disk="pd", read_only=read_only)
+
+    assert on_new(plan_of(shapes=[a_shape(exclusive_disks=(disk,))], pods=pods(3))) == nodes
+
+
+def test_the_reason_names_the_claim_where_a_disk_is_taken() -> None:
+    shape = a_shape(exclusive_disks=(ExclusiveDisk(disk="pd"),))
+    rows = [a_pod("runs", node="node-1"), *pods(1)]
+
+    plan = plan_of(shapes=[shape], pods=rows, nodes=[a_node()], nodepools=[])
+
+    (left,) = plan.unplaced
+    assert left.reason.existing == ((Rule.VOLUME_CLAIM, 1),)

@@ -1,0 +1,37 @@
+"""What a pod takes of its node for itself: host ports, and disks that it names without a claim.
+
+Source: Kubernetes API reference, `hostIP`: the unspecified address takes the port on every address;
+kube-scheduler's VolumeRestrictions: a disk is for one pod, or for several that only read it.
+"""
+
+from collections.abc import Iterable
+
+from libs.domain.pod import ExclusiveDisk, HostPort, PodShape
+
+Exclusive = HostPort | ExclusiveDisk
+
+_EVERY_ADDRESS = frozenset({"", "0.0.0.0", "::"})
+
+
+def exclusives(shape: PodShape) -> tuple[Exclusive, ...]:
+    """Return all that such a pod takes for itself."""
+    return (*shape.host_ports, *shape.exclusive_disks)
+
+
+def conflict(left: Iterable[Exclusive], right: Iterable[Exclusive]) -> bool:
+    """Tell whether anything on one side excludes anything on the other."""
+    theirs = tuple(right)
+    return any(_excludes(mine, their) for mine in left for their in theirs)
+
+
+def _excludes(left: Exclusive, right: Exclusive) -> bool:
+    match left, right:
+        case HostPort(), HostPort():
+            return (
+                left.port == right.port
+                and left.protocol == right.protocol
+                and (left.ip == right.ip or not _EVERY_ADDRESS.isdisjoint((left.ip, right.ip)))
+            )
+        case ExclusiveDisk(), ExclusiveDisk():
+            return left.disk == right.disk and not (left.read_only and right.read_only)
+    return False
