@@ -111,17 +111,14 @@ class _Judgement:
     def _affinity(self, rule: AffinityRule) -> bool:
         topology = self._topology
         if any(self._arrivals.count(tally) for tally in rule.tallies):
+            self._bound_to_keys(rule)
             return True
         if not any(tally.total for tally in rule.tallies):
             if not rule.own:
                 return False
             # The first pod of its kind may go anywhere that has the keys.
             self._batch = 1
-            for tally in rule.tallies:
-                if tally.on_hosts:
-                    self._bound_bins(topology.ground.standing.hostnames, UNBOUNDED)
-                else:
-                    self._bound(tally.key, ~ABSENT)
+            self._bound_to_keys(rule)
             return True
         for tally in rule.tallies:
             if tally.on_hosts:
@@ -130,6 +127,13 @@ class _Judgement:
             else:
                 self._bound(tally.key, _positive(tally))
         return True
+
+    def _bound_to_keys(self, rule: AffinityRule) -> None:
+        for tally in rule.tallies:
+            if tally.on_hosts:
+                self._bound_bins(self._topology.ground.standing.hostnames, UNBOUNDED)
+            else:
+                self._bound(tally.key, ~ABSENT)
 
     def _together(self, tally: Tally) -> None:
         if not tally.total:
@@ -140,14 +144,13 @@ class _Judgement:
             self._bound(tally.key, _positive(tally) or ABSENT)
 
     def _apart(self, tally: Tally, own: bool) -> None:
-        if self._arrivals.count(tally):
-            self._new_cap = 0
         if tally.on_hosts:
-            most = 1 if own else UNBOUNDED
+            most = 0 if self._arrivals.count(tally) else 1 if own else UNBOUNDED
             hosts = tally.hosts(self._topology.bins)
             self._cap(np.where(hosts > 0, 0, most), most)
             return
-        self._bound(tally.key, ~_positive(tally))
+        # A daemon that comes along is in every domain of the new node: it may have none.
+        self._bound(tally.key, ABSENT if self._arrivals.count(tally) else ~_positive(tally))
         if own:
             self._batch = 1
 

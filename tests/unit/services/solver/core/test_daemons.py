@@ -88,3 +88,15 @@ def test_a_new_node_brings_its_daemon_to_the_zone() -> None:
     plan = _plan(shape, 3, labels={"tier": "x"})
 
     assert zones(plan) == ["zone-a", "zone-b", "zone-c"]
+
+
+def test_a_daemon_is_near_only_where_the_node_has_the_key() -> None:
+    near = a_term("rack", selector=selecting(app="logs"))
+
+    assert left_over(_plan(a_shape(affinity=(near,)))) == 1
+
+
+def test_a_daemon_is_not_too_near_where_the_node_lacks_the_key() -> None:
+    apart = a_term("rack", selector=selecting(app="logs"))
+
+    assert on_new(_plan(a_shape(anti_affinity=(apart,)))) == [1]
