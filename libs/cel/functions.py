@@ -5,7 +5,7 @@ function.
 
 Source: "Functions" of the CEL language definition; Kubernetes documentation, "Common Expression
 Language in Kubernetes", section on the CEL community and Kubernetes libraries. Not there yet: `ip`,
-`cidr`, `url`, `semver`, `format`.
+`cidr`, `url`, `format`.
 """
 
 import re
@@ -15,7 +15,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
-from libs.cel import lists, strings
+from libs.cel import lists, semver, strings
 from libs.cel.operators import checked_int, checked_uint, compare
 from libs.cel.values import (
     NONE,
@@ -312,9 +312,11 @@ _MEMBER: dict[str, tuple[frozenset[int], Callable[..., Any]]] = {
     "getMilliseconds": (frozenset({1, 2}), _span_or_time(0.001, lambda t: t.microsecond // 1000)),
     **strings.MEMBERS,
     **lists.MEMBERS,
+    **semver.MEMBERS,
 }
 
 FUNCTIONS: Table = MappingProxyType(
     {(name, False): (frozenset({count}), function) for name, (count, function) in _GLOBAL.items()}
+    | {(name, False): entry for name, entry in semver.GLOBALS.items()}
     | {(name, True): entry for name, entry in _MEMBER.items()}
 )

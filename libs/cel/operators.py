@@ -9,12 +9,14 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
+from libs.cel import semver
 from libs.cel.values import (
     NONE,
     CelError,
     KeyedList,
     OptionalValue,
     Quantity,
+    Semver,
     UInt,
     Value,
     as_list,
@@ -112,11 +114,13 @@ def compare(left: Value, right: Value) -> int:
     if is_number(left) and is_number(right):
         left, right = number(left), number(right)
     elif type(left) is not type(right) or not isinstance(
-        left, bool | str | bytes | datetime | timedelta | Quantity
+        left, bool | str | bytes | datetime | timedelta | Quantity | Semver
     ):
         raise CelError(_NO_OVERLOAD)
     if isinstance(left, Quantity):
         left, right = left.number, right.number
+    if isinstance(left, Semver):
+        left, right = semver.order(left), semver.order(right)
     return int(left > right) - int(left < right)
 
 

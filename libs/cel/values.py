@@ -56,6 +56,16 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Semver:
+    """A semantic version, without its build metadata, which has no part in any comparison."""
+
+    major: int
+    minor: int
+    patch: int
+    prerelease: tuple[int | str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedList:
     """A list whose order does not count: of list-type `set` (`keys` empty) or `map`."""
 
@@ -84,6 +94,7 @@ _TYPE_NAMES: tuple[tuple[type, str], ...] = (
     (UInt, "uint"),
     (OptionalValue, "optional_type"),
     (Quantity, "kubernetes.Quantity"),
+    (Semver, "kubernetes.Semver"),
     (TypeValue, "type"),
 )
 
@@ -128,6 +139,9 @@ def equal(left: Value, right: Value) -> bool:
             key in right and equal(item, right[key]) for key, item in left.items()
         )
     if type(left) is not type(right):
+        if type(left) is Semver:
+            # cel-go asks the left side, and its versions know only versions.
+            raise CelError("no such overload")
         return False
     if type(left) is OptionalValue:
         return left.present == right.present and equal(left.value, right.value)
