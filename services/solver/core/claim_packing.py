@@ -11,7 +11,6 @@ from itertools import product
 
 import numpy as np
 
-from libs.domain.solution import MinValuesPolicy
 from services.solver.core import min_values
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
@@ -71,7 +70,7 @@ class ClaimPacker:
                 continue
             here = candidates[ids == known_id]
             found.append(here)
-            counts.append(self._fit(narrower, self._bins.used[here], request, want))
+            counts.append(self._fit(narrower, known, self._bins.used[here], request, want))
             become[known_id] = narrower
         if not found:
             return 0
@@ -105,8 +104,18 @@ class ClaimPacker:
             return narrower
         return classes.pinned(narrower, where.pins, request.vector)
 
-    def _fit(self, known: ClaimClass, used: Ints, request: Request, want: int) -> Ints:
-        """Return (n,): how many pods fit on claims of this class with so much used, (n, m)."""
+    def _fit(
+        self, known: ClaimClass, before: ClaimClass | None, used: Ints, request: Request, want: int
+    ) -> Ints:
+        """Return (n,): how many pods fit on claims of a class.
+
+        Args:
+            known: the class that the claims become.
+            before: the class that they are of; None for new ones.
+            used: (n, n_resources): what their pods ask for.
+            request: of the pods.
+            want: how many pods there are.
+        """
         counts: Ints
         room = known.frontier[None, :, :] - used[:, None, :]
         # Every column counts: the type must have what is used already, whatever this pod asks.
@@ -116,10 +125,10 @@ class ClaimPacker:
         else:
             often = most_that_fit(room[:, :, request.columns], request.needed) * enough
             counts = np.array(often.max(axis=1), np.int64)
-        if self._problem.min_values is MinValuesPolicy.STRICT and min_values.wanted(known):
+        if min_values.wanted(known):
             counts = np.array(
                 [
-                    min_values.most_that_keep(known, there, request.vector, min(most, want))
+                    self._most_that_keep(known, before, there, request, min(most, want))
                     for there, most in zip(used, counts.tolist(), strict=True)
                 ],
                 np.int64,
@@ -128,6 +137,19 @@ class ClaimPacker:
         if conflict(own, own):
             counts = np.minimum(counts, 1)
         return counts
+
+    def _most_that_keep(
+        self,
+        known: ClaimClass,
+        before: ClaimClass | None,
+        used: Ints,
+        request: Request,
+        most: int,
+    ) -> int:
+        """Return how many pods, up to `most`, leave minValues that were reached within reach."""
+        there = used + request.vector if before is None else used
+        least = min_values.to_keep(before or known, there, self._problem.min_values)
+        return min_values.most_that_keep(known, used, request.vector, most, least)
 
     def open(self, request: Request, where: Verdict | None, want: int) -> int:
         """Open claims for some pods and return how many found room.
@@ -201,7 +223,7 @@ class ClaimPacker:
         """Open as many claims of a class as the pods need, one where there is anything to count."""
         limits = self._problem.limits[known.template.index]
         nothing = np.zeros((1, len(request.vector)), np.int64)
-        most = min(int(self._fit(known, nothing, request, want)[0]), where.new_cap)
+        most = min(int(self._fit(known, None, nothing, request, want)[0]), where.new_cap)
         if most <= 0:
             return np.zeros(0, np.int64)
         single = limits.limited or bool(self._problem.reservations.left)

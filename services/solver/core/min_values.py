@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from libs.domain.solution import MinValuesPolicy
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.vectors import Bools, Ints
@@ -28,21 +29,46 @@ def achieved(columns: CatalogueColumns, rows: Bools, key: str) -> int:
     return len(values)
 
 
-def met(known: ClaimClass, used: Ints) -> bool:
-    """Tell whether the types with room for `used`, (n_resources,), offer values enough."""
+def to_keep(known: ClaimClass, used: Ints, policy: MinValuesPolicy) -> Mapping[str, int]:
+    """Return how many values of each key a claim has to keep as it fills.
+
+    Under best effort those that it can have anyhow: what is lowered for a first pod is not lowered
+    further for others, which get another node.
+
+    Args:
+        known: the class of the claim.
+        used: (n_resources,): what its pods ask for; of a new one, what its first pod does.
+        policy: what to do where the values wanted are out of reach.
+    """
+    least = wanted(known)
+    if policy is MinValuesPolicy.STRICT or not least:
+        return least
+    columns, rows = known.template.columns, known.rows_for(used)
+    return {key: min(count, achieved(columns, rows, key)) for key, count in least.items()}
+
+
+def met(known: ClaimClass, used: Ints, least: Mapping[str, int] | None = None) -> bool:
+    """Tell whether the types with room for `used`, (n_resources,), offer values enough.
+
+    Args:
+        known: the class of a claim.
+        used: (n_resources,): what its pods ask for.
+        least: how many values of each key are enough; None: as many as are wanted.
+    """
     template = known.template
     rows = known.rows_for(used)
-    return all(
-        achieved(template.columns, rows, key) >= least for key, least in wanted(known).items()
-    )
+    enough = wanted(known) if least is None else least
+    return all(achieved(template.columns, rows, key) >= count for key, count in enough.items())
 
 
-def most_that_keep(known: ClaimClass, used: Ints, request: Ints, most: int) -> int:
-    """Return how many more pods, up to `most`, leave values enough to choose from."""
+def most_that_keep(
+    known: ClaimClass, used: Ints, request: Ints, most: int, least: Mapping[str, int]
+) -> int:
+    """Return how many more pods, up to `most`, leave values enough, `least`, to choose from."""
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
-        if met(known, used + middle * request):
+        if met(known, used + middle * request, least):
             low = middle
         else:
             high = middle - 1
