@@ -14,6 +14,7 @@ from typing import Any
 from libs.checker.claims import Purchase, claim_violations, purchase
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node, started_node
+from libs.domain import feature_gates
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
@@ -43,7 +44,8 @@ def check_solution(
         solution: the answer.
         daemon_sets: DaemonSet objects, whose pods go on new nodes first.
     """
-    violations = check_plan(cluster, snapshot, solution.plan, daemon_sets=daemon_sets)
+    gates = solution.options.feature_gates
+    violations = check_plan(cluster, snapshot, solution.plan, daemon_sets=daemon_sets, gates=gates)
     return [*violations, *_sums(solution)]
 
 
@@ -53,34 +55,37 @@ def check_plan(
     plan: Plan,
     *,
     daemon_sets: Iterable[Mapping[str, Any]] = (),
+    gates: Mapping[str, bool] = feature_gates.NONE_GIVEN,
 ) -> list[Violation]:
-    """Return every rule that the plan breaks; arguments as of `check_solution`."""
+    """Return every rule that the plan breaks; arguments as of `check_solution`.
+
+    `gates` are the feature gates that the plan was made with.
+    """
     rows = {row.uid: row for row in snapshot.pods.rows()}
-    bought, violations = _purchases(snapshot, plan, rows)
+    bought, violations = _purchases(snapshot, plan, rows, gates)
     nodes = [
         planned_node(one.claim, one.pool, one.kind, one.offering, _observed(one)) for one in bought
     ]
     nodes += [
-        flying_node(claim, snapshot.catalogues.get(claim.node_class.key))
-        for claim in _targets_in_flight(snapshot, plan)
+        flying_node(claim, sold.get(claim.nodepool)) for claim in _targets_in_flight(snapshot, plan)
     ]
     names = _names(cluster, rows)
     violations += _lost(plan, rows)
     violations += _unplaced(plan, names)
     violations += over_limits(snapshot, bought)
-    there = _started(cluster, snapshot)
+    there = _as_it_will_be(cluster, snapshot, plan, names)
     violations += check(there, nodes, list(_placements(plan, names)), daemon_sets=daemon_sets)
     return violations
 
 
 def _purchases(
-    snapshot: ClusterSnapshot, plan: Plan, rows: Mapping[str, PodRow]
+    snapshot: ClusterSnapshot, plan: Plan, rows: Mapping[str, PodRow], gates: Mapping[str, bool]
 ) -> tuple[list[Purchase], list[Violation]]:
     """Return what the claims buy, and what is wrong with them."""
     bought: list[Purchase] = []
     wrong: list[Violation] = []
     for claim in plan.nodeclaims:
-        found = purchase(snapshot, claim)
+        found = purchase(snapshot, claim, gates)
         if isinstance(found, Violation):
             wrong.append(found)
             continue
@@ -94,15 +99,31 @@ def _observed(bought: Purchase) -> Resources:
     return bought.observed.get(bought.kind.name, NOTHING)
 
 
-def _started(cluster: Cluster, snapshot: ClusterSnapshot) -> Cluster:
-    """Return the cluster with the nodes that are starting as they will be."""
+def _as_it_will_be(
+    cluster: Cluster, snapshot: ClusterSnapshot, plan: Plan, names: Mapping[str, str]
+) -> Cluster:
+    """Return the cluster with starting nodes started, and pods that leave a going node waiting."""
     starting = [node for node in snapshot.nodes.values() if not node.initialized]
-    if not starting:
+    leaving = {node.name for node in snapshot.nodes.values() if node.leaving}
+    placed = (names.get(uid, uid) for uid in sorted(_placed(plan)))
+    found = (cluster.pods.get(key) for key in placed)
+    moving = [pod for pod in found if pod is not None and pod.node_name in leaving]
+    if not starting and not moving:
         return cluster
     later = cluster.copy()
     for node in starting:
         later.put("Node", started_node(node))
+    for pod in moving:
+        later.delete("Pod", pod.key)
+        later.put("Pod", _successor(pod.obj))
     return later
+
+
+def _successor(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pod that waits when this one is gone."""
+    metadata = {key: value for key, value in pod["metadata"].items() if key != "deletionTimestamp"}
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
 
 
 def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[NodeClaim]:
