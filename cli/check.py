@@ -19,8 +19,9 @@ from libs.wire.solution_json import parse_solution
 def run(files: Sequence[str], plan: Path, catalogue: str, output: Format, now: str | None) -> None:
     """Carry out `joiner check`."""
     with bad_input_exits(), progress("reading") as status:
-        cluster = clusters.load(files, catalogue, clusters.instant(now))
         solution = _read_plan(plan)
+        gates = solution.options.feature_gates
+        cluster = clusters.load(files, catalogue, clusters.instant(now), gates=gates)
         status.update("judging")
         violations = check_solution(
             _objects(cluster),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -57,12 +57,7 @@ def load(
     """
     types = catalogues.named(catalogue)
     read = tuple(documents.read(inputs))
-    buffers = feature_gates.is_open(FeatureGate.CAPACITY_BUFFER, gates)
-    loaded = files.load(
-        read,
-        default_class=_DEFAULT_CLASS,
-        options=replace(files.FROM_FILES, capacity_buffers=buffers),
-    )
+    loaded = files.load(read, default_class=_DEFAULT_CLASS, options=files.reading(gates))
     for node_class in loaded.node_classes:
         loaded.state.set_catalogue(
             Catalogue(

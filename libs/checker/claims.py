@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from libs.checker.nodes import find_offering, planned_name
+from libs.domain import feature_gates
 from libs.domain import labels as keys
 from libs.domain.allocatable import allocatable
 from libs.domain.capacity import Catalogue, InstanceType, Offering
+from libs.domain.feature_gates import FeatureGate
 from libs.domain.nodepool import NodePool
+from libs.domain.overlay import overlaid
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources, total
@@ -32,8 +35,18 @@ class Purchase:
     """Allocatable that live nodes of the class turned out to have, by type."""
 
 
-def purchase(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Purchase | Violation:
-    """Return what the claim buys, or why it buys nothing."""
+def purchase(
+    snapshot: ClusterSnapshot,
+    claim: PlannedNodeClaim,
+    sold: Mapping[str, Catalogue] | None = None,
+) -> Purchase | Violation:
+    """Return what the claim buys, or why it buys nothing.
+
+    Args:
+        snapshot: what the plan was made from.
+        claim: the claim.
+        sold: what is sold to each pool; without it overlays do not count.
+    """
     pool = snapshot.nodepools.get(claim.nodepool)
     if pool is None:
         return _wrong(claim, "NodePool", f'nodepool "{claim.nodepool}" does not exist')
@@ -42,7 +55,9 @@ def purchase(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Purchase | V
         return _wrong(claim, "NodePool", f'nodepool "{pool.name}" is not ready: {why}')
     if pool.replicas is not None:
         return _wrong(claim, "NodePool", f'nodepool "{pool.name}" has a fixed number of nodes')
-    catalogue = snapshot.catalogues.get(pool.template.node_class.key)
+    if sold is None:
+        sold = catalogues(snapshot, feature_gates.NONE_GIVEN)
+    catalogue = sold.get(pool.name)
     found = find_offering(catalogue, claim.cheapest) if catalogue else None
     if catalogue is None or found is None or not found[1].available:
         return _wrong(claim, "Offering", f"{_shown(claim.cheapest)} is not sold")
@@ -58,6 +73,14 @@ def purchase(snapshot: ClusterSnapshot, claim: PlannedNodeClaim) -> Purchase | V
             if one.node_class == catalogue.node_class
         },
     )
+
+
+def catalogues(snapshot: ClusterSnapshot, gates: Mapping[str, bool]) -> Mapping[str, Catalogue]:
+    """Return what is sold to each pool, after the overlays where these count."""
+    is_open = feature_gates.is_open(FeatureGate.NODE_OVERLAY, gates)
+    overlays = snapshot.overlays.values() if is_open else ()
+    found = overlaid(snapshot.nodepools.values(), snapshot.catalogues, overlays)
+    return {pool: offer.catalogue for pool, offer in found.offers.items()}
 
 
 def claim_violations(bought: Purchase, pods: Iterable[Resources]) -> Iterator[Violation]:

@@ -11,10 +11,11 @@ Cheapest, Requests, Labels, NodePoolLimits, Lost, Unplaced, Cost, PodCounts.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from libs.checker.claims import Purchase, claim_violations, purchase
+from libs.checker.claims import Purchase, catalogues, claim_violations, purchase
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node, started_node
 from libs.domain import feature_gates
+from libs.domain.capacity import Catalogue
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
@@ -62,12 +63,14 @@ def check_plan(
     `gates` are the feature gates that the plan was made with.
     """
     rows = {row.uid: row for row in snapshot.pods.rows()}
-    bought, violations = _purchases(snapshot, plan, rows, gates)
+    sold = catalogues(snapshot, gates)
+    bought, violations = _purchases(snapshot, plan, rows, sold)
     nodes = [
         planned_node(one.claim, one.pool, one.kind, one.offering, _observed(one)) for one in bought
     ]
     nodes += [
-        flying_node(claim, sold.get(claim.nodepool)) for claim in _targets_in_flight(snapshot, plan)
+        flying_node(claim, sold.get(claim.nodepool))
+        for claim in _targets_in_flight(snapshot, plan)
     ]
     names = _names(cluster, rows)
     violations += _lost(plan, rows)
@@ -79,13 +82,16 @@ def check_plan(
 
 
 def _purchases(
-    snapshot: ClusterSnapshot, plan: Plan, rows: Mapping[str, PodRow], gates: Mapping[str, bool]
+    snapshot: ClusterSnapshot,
+    plan: Plan,
+    rows: Mapping[str, PodRow],
+    sold: Mapping[str, Catalogue],
 ) -> tuple[list[Purchase], list[Violation]]:
     """Return what the claims buy, and what is wrong with them."""
     bought: list[Purchase] = []
     wrong: list[Violation] = []
     for claim in plan.nodeclaims:
-        found = purchase(snapshot, claim, gates)
+        found = purchase(snapshot, claim, sold)
         if isinstance(found, Violation):
             wrong.append(found)
             continue

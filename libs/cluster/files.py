@@ -13,15 +13,17 @@ Laws:
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
 from libs.cluster.replicas import missing_replicas
 from libs.cluster.state import ClusterState, StateOptions
+from libs.domain import feature_gates
 from libs.domain.capacity import NodeClassRef
 from libs.domain.errors import InvalidRequest
+from libs.domain.feature_gates import FeatureGate
 from libs.kube.convert.node import node_view
 from libs.kube.convert.nodeclaim import nodeclaim
 from libs.kube.convert.nodepool import node_overlay, nodepool
@@ -78,6 +80,14 @@ class LoadedCluster:
     """What was assumed and what was left out, for people."""
     documents: tuple[tuple[str, Mapping[str, Any]], ...]
     """Kind and plain form of every object, those of assumed replicas included."""
+
+
+def reading(gates: Mapping[str, bool]) -> StateOptions:
+    """Return how files are read where these feature gates differ from their defaults."""
+    return replace(
+        FROM_FILES,
+        capacity_buffers=feature_gates.is_open(FeatureGate.CAPACITY_BUFFER, gates),
+    )
 
 
 def load(

@@ -17,12 +17,17 @@ from libs.domain.plan import LaunchOption, PlannedNodeClaim
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from services.solver.core import min_values
+from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClass
+from services.solver.core.market import Offers
+from services.solver.core.steering import steered
 from services.solver.core.template import concrete_labels, exported
 from services.solver.core.vectors import Bools, Ints
 
 MOST_TYPES = 600
 MIN_VALUES_RELAXED = "karpenter.sh/nodeclaim-min-values-relaxed"
+PRICE_OVERLAY = "karpenter.sh/price-overlay-applied"
+CAPACITY_OVERLAY = "karpenter.sh/capacity-overlay-applied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,8 @@ class LaunchList:
     overhead: Ints
     """(n_resources,): the least that daemons take on any of the types."""
     keeps_min_values: bool
+    annotations: tuple[tuple[str, str], ...]
+    """Sorted by key."""
 
 
 @dataclass(slots=True)
@@ -79,25 +86,29 @@ def planned(
         cheapest=choice.cheapest,
         pod_uids=pod_uids,
         labels=choice.labels,
-        annotations=((MIN_VALUES_RELAXED, "false" if choice.keeps_min_values else "true"),),
+        annotations=choice.annotations,
     )
 
 
 def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
     template = known.template
     columns = template.columns
-    found = np.flatnonzero(known.narrowed_rows(rows))
-    found = found[columns.rank[found].argsort()]
-    kinds = list(dict.fromkeys(columns.row_type[columns.row[found]].tolist()))[:MOST_TYPES]
+    everything = np.flatnonzero(known.narrowed_rows(rows))
+    everything = everything[columns.rank[everything].argsort()]
+    found = _steered(known, rows, everything)
+    kinds = _kinds(columns, found)
     listed = rows & np.isin(columns.row_type, kinds)
     offered = [columns.offerings[one] for one in found[listed[columns.row[found]]].tolist()]
     names = tuple(columns.types[kind].name for kind in kinds)
-    lowered = {}
-    for key, least in min_values.wanted(known).items():
-        there = min_values.achieved(columns, listed, key)
-        if there < least:
-            lowered[key] = there
+    lowered = {
+        key: there
+        for key, there in _reached(known, rows, found).items()
+        if there < min_values.wanted(known)[key]
+    }
     requirements = _lowered(known.requirements, lowered)
+    if len(found) < len(everything):
+        zones = _one_of(label_keys.ZONE, (offering.zone for offering in offered))
+        requirements = requirements.intersection(Requirements([zones]))
     return LaunchList(
         instance_types=names,
         cheapest=LaunchOption(
@@ -110,7 +121,44 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
         labels=concrete_labels(template, requirements),
         overhead=template.overhead[listed].min(axis=0),
         keeps_min_values=not lowered,
+        annotations=_annotations(template.offers, names, relaxed=bool(lowered)),
     )
+
+
+def _kinds(columns: CatalogueColumns, found: Ints) -> list[int]:
+    """Return the types of these offerings, in their order, as many as a claim may list."""
+    return list(dict.fromkeys(columns.row_type[columns.row[found]].tolist()))[:MOST_TYPES]
+
+
+def _reached(known: ClaimClass, rows: Bools, found: Ints) -> dict[str, int]:
+    """Return how many values the list of these offerings' types has, per key with minValues."""
+    columns = known.template.columns
+    listed = rows & np.isin(columns.row_type, _kinds(columns, found))
+    return {key: min_values.achieved(columns, listed, key) for key in min_values.wanted(known)}
+
+
+def _steered(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
+    """Return the offerings among which a provider chooses as we would, if minValues allow it."""
+    wanted = min_values.wanted(known)
+    reached = _reached(known, rows, found)
+
+    def allowed(key: str, narrowed: Ints) -> bool:
+        there = _reached(known, rows, narrowed)
+        kept = all(there[one] >= min(least, reached[one]) for one, least in wanted.items())
+        return kept and (key == label_keys.INSTANCE_TYPE or key not in wanted)
+
+    return steered(known.template.offers, found, allowed)
+
+
+def _annotations(
+    offers: Offers, names: tuple[str, ...], *, relaxed: bool
+) -> tuple[tuple[str, str], ...]:
+    found = {MIN_VALUES_RELAXED: "true" if relaxed else "false"}
+    if not offers.overlay.priced.isdisjoint(names):
+        found[PRICE_OVERLAY] = "true"
+    if not offers.overlay.capacity.keys().isdisjoint(names):
+        found[CAPACITY_OVERLAY] = "true"
+    return tuple(sorted(found.items()))
 
 
 def _lowered(requirements: Requirements, lowered: dict[str, int]) -> Requirements:
