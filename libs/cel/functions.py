@@ -21,6 +21,7 @@ from libs.cel.values import (
     NONE,
     CelError,
     KeyedList,
+    OpenMap,
     OptionalValue,
     Quantity,
     TypeValue,
@@ -52,7 +53,7 @@ def _conversion_error(value: Value, target: str) -> CelError:
 
 
 def _size(value: Value) -> int:
-    if isinstance(value, KeyedList):
+    if isinstance(value, KeyedList | OpenMap):
         return len(value.items)
     if isinstance(value, str | bytes | list | dict):
         return len(value)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from libs.cel.values import CelError, OptionalValue, Value, as_list, read
+from libs.cel.values import CelError, OpenMap, OptionalValue, Value, as_list, read
 
 Scope: TypeAlias = dict[str, Value]
 
@@ -31,6 +31,8 @@ def boolean(value: Value) -> bool:
 
 def _iterate(loop: Loop, target: Value, scope: Scope) -> Iterator[Any]:
     """Bind the variables to each item in turn (a scope that the caller owns) and yield the item."""
+    if type(target) is OpenMap:
+        target = target.items
     if len(loop.variables) == 1:
         name = loop.variables[0]
         for item in target if type(target) is dict else as_list(target):

@@ -14,6 +14,7 @@ from libs.cel.values import (
     NONE,
     CelError,
     KeyedList,
+    OpenMap,
     OptionalValue,
     Quantity,
     Semver,
@@ -126,6 +127,8 @@ def compare(left: Value, right: Value) -> int:
 
 def contains(item: Value, container: Value) -> bool:
     """Return `item in container`: an element of a list, a key of a map."""
+    if type(container) is OpenMap:
+        container = container.items
     if type(container) is dict:
         return any(equal(item, key) for key in container) if is_number(item) else item in container
     return any(equal(item, other) for other in as_list(container))
@@ -135,6 +138,8 @@ def lookup(operand: Value, key: Value) -> Value:
     """Return `operand[key]`."""
     if type(operand) is OptionalValue:
         return lookup_optional(operand, key)
+    if type(operand) is OpenMap:
+        return operand.items.get(key, {})
     if type(operand) is dict:
         if key not in operand:
             raise CelError(f"no such key: {key}")
@@ -154,7 +159,9 @@ def lookup_optional(operand: Value, key: Value) -> OptionalValue:
         if not operand.present:
             return operand
         operand = operand.value
-    if type(operand) is dict:
+    if type(operand) is OpenMap:
+        found = True
+    elif type(operand) is dict:
         found = key in operand
     else:
         found = type(key) is int and 0 <= key < len(as_list(operand))

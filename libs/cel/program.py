@@ -24,6 +24,7 @@ from libs.cel.operators import (
 from libs.cel.parser import parse
 from libs.cel.values import (
     CelError,
+    OpenMap,
     OptionalValue,
     TypeValue,
     Value,
@@ -131,14 +132,16 @@ def _select(node: syntax.Select, known: frozenset[str]) -> Code:
             if name in container:
                 return read(container[name])
             raise CelError(f"no such key: {name}")
-        if type(container) is OptionalValue:
-            return lookup_optional(container, name)
+        if type(container) in (OptionalValue, OpenMap):
+            return lookup(container, name)
         raise CelError("no such overload")
 
     def has(scope: Scope) -> bool:
         container = operand(scope)
         if type(container) is OptionalValue:
             return lookup_optional(container, name).present
+        if type(container) is OpenMap:
+            return True
         if type(container) is not dict:
             raise CelError("no such overload")
         return name in container

@@ -66,6 +66,13 @@ class Semver:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OpenMap:
+    """A map that has an empty map for every key that is asked for; `in` and size know the rest."""
+
+    items: dict[Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedList:
     """A list whose order does not count: of list-type `set` (`keys` empty) or `map`."""
 
@@ -89,6 +96,7 @@ _TYPE_NAMES: tuple[tuple[type, str], ...] = (
     (list, "list"),
     (KeyedList, "list"),
     (dict, "map"),
+    (OpenMap, "map"),
     (datetime, "google.protobuf.Timestamp"),
     (timedelta, "google.protobuf.Duration"),
     (UInt, "uint"),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from libs.cel.program import compile_expression
-from libs.cel.values import CelError, KeyedList, Poison, UInt
+from libs.cel.values import CelError, KeyedList, OpenMap, Poison, UInt
 from libs.domain.errors import InvalidRequest
 
 SELF: dict[str, Any] = {
@@ -205,3 +205,23 @@ def test_lists_of_type_map_are_compared_and_added_by_key() -> None:
 
     assert same is True
     assert added == [9, 2]
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        pytest.param('open["a"].x', 1, id="a key that is there"),
+        pytest.param("open.a.x", 1, id="as a field"),
+        pytest.param('open["b"] == {}', True, id="a key that is not"),
+        pytest.param('has(open["b"].x)', False, id="nothing under it"),
+        pytest.param("has(open.b)", True, id="every field is there"),
+        pytest.param('open[?"b"].hasValue()', True, id="asked for optionally"),
+        pytest.param('"b" in open', False, id="not a member"),
+        pytest.param("size(open)", 1, id="size"),
+        pytest.param("open.all(key, key == 'a')", True, id="loop"),
+    ],
+)
+def test_an_open_map_has_an_empty_map_for_every_key(expression: str, expected: object) -> None:
+    program = compile_expression(expression, frozenset({"open"}))
+
+    assert program.evaluate({"open": OpenMap(items={"a": {"x": 1}})}) == expected
