@@ -16,8 +16,8 @@ from libs.domain.validation import unknown_capacity_types
 from services.solver.core.encode import Encoded
 from services.solver.core.exclusion import exclusives
 from services.solver.core.packing import Packer
+from services.solver.core.pool_reasons import amount
 from services.solver.core.problem import Problem
-from services.solver.core.reasons import amount
 from services.solver.core.template import Template
 from services.solver.core.vectors import Ints, covering
 

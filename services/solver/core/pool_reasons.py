@@ -1,0 +1,267 @@
+"""Why no node of a pool would do: the first rule that leaves nothing of what it could buy.
+
+Apart because a plan asks it of what is left over, and an explanation of anybody. The rules are
+asked in the order in which packing applies them.
+
+Source: `docs/sources.md` D7 (precedence of failures).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from libs.domain import quantity
+from libs.domain.reason import Rejection, Rule, TargetKind
+from libs.domain.requirements import ANYTHING, Requirements
+from libs.domain.resources import BYTES, CPU, NODES, NOTHING, Resources
+from libs.domain.solution import MinValuesPolicy
+from services.solver.core import min_values
+from services.solver.core.bearing import not_borne
+from services.solver.core.case import Case, Part
+from services.solver.core.claim_class import ClaimClass
+from services.solver.core.template import Refused, Template
+from services.solver.core.vectors import Ints
+from services.solver.core.verdict import Verdict, verdict
+
+
+def pool_rejection(case: Case, template: Template) -> Rejection | None:
+    """Return why no new node of a pool takes the next pod of a case; None if one does."""
+    name = template.pool.name
+    if case.ask.shape.device_claims:
+        return rejection(name, Rule.DEVICES, "claims of devices are not planned for yet")
+    bad = not_borne(case.ask.shape, template.pool.template.taints, case.ask.effects)
+    if bad:
+        found = rejection(name, Rule.TAINTS, f"taint {bad[0]} is not tolerated")
+        return replace(found, key=bad[0].key, suggestion=f"tolerate taint {bad[0]}")
+    known = narrowest(case, template)
+    if isinstance(known, Rejection):
+        return known
+    if case.ask.shape.host_ports:
+        by_ports = case.problem.classes.narrow(known, ANYTHING, case.ask.shape.host_ports)
+        if by_ports is None:
+            return rejection(name, Rule.HOST_PORTS, "a daemon takes the host port on every type")
+        known = by_ports
+    if not known.rows_for(case.vector).any():
+        return _too_small(case, known)
+    return _by_state(case, known)
+
+
+def refused_pool(one: Refused) -> Rejection:
+    """Return why a pool is out for everybody."""
+    return rejection(one.pool.name, one.rule, one.message)
+
+
+def rejection(pool: str, rule: Rule, message: str) -> Rejection:
+    """Return that a pool refuses, without numbers."""
+    return Rejection(
+        target_kind=TargetKind.NODEPOOL,
+        target=pool,
+        rule=rule,
+        message=message,
+        asked=NOTHING,
+        offered=NOTHING,
+    )
+
+
+# Labels.
+
+
+def narrowest(case: Case, template: Template) -> ClaimClass | Rejection:
+    """Return what a new node could be by labels alone, or why it could be nothing."""
+    name = template.pool.name
+    classes = case.problem.classes
+    root = classes.root(template, None)
+    if not case.ask.node_places:
+        return rejection(name, Rule.NODE_AFFINITY, "its node affinity contradicts itself")
+    if not case.ask.places:
+        return rejection(name, Rule.VOLUME_TOPOLOGY, "its volumes cannot be used from one place")
+    found: Rejection | None = None
+    best: ClaimClass | None = None
+    for place in case.ask.places:
+        if place.node_names is not None:
+            message = "only nodes of a given name are allowed, a new one has another name"
+            found = found or rejection(name, Rule.NODE_AFFINITY, message)
+            continue
+        narrower = classes.narrow(root, place.requirements)
+        if narrower is None:
+            found = found or _label_rejection(case, template, place.requirements)
+        elif narrower.rows_for(case.vector).any():
+            return narrower
+        else:
+            best = best or narrower
+    return best or found or rejection(name, Rule.NODE_AFFINITY, "no place is allowed")
+
+
+def _label_rejection(case: Case, template: Template, asked: Requirements) -> Rejection:
+    name = template.pool.name
+    by_pod = any(asked == place.requirements for place in case.ask.node_places)
+    rule = Rule.NODE_AFFINITY if by_pod else Rule.VOLUME_TOPOLOGY
+    conflicts = template.requirements.conflicts(asked, allow_undefined=template.columns.well_known)
+    if conflicts:
+        found = rejection(name, rule, str(conflicts[0]))
+        incoming = conflicts[0].incoming
+        change = f"let nodepool {name} offer {incoming}"
+        return replace(found, key=incoming.key, suggestion=change)
+    mask = template.offerings
+    both = template.requirements.intersection(asked)
+    for key in [one.key for one in asked]:
+        one = both.get(key)
+        if one is None:
+            continue
+        left = mask & template.columns.mask(one, lenient=key in template.requirements)
+        if not left.any():
+            found = rejection(name, rule, f"no instance type that can be bought has {one}")
+            return replace(found, key=key, suggestion=f"ask for another {key}")
+        mask = left
+    return rejection(name, Rule.OFFERINGS, "no offering has all that is asked for")
+
+
+# Resources.
+
+
+def _too_small(case: Case, known: ClaimClass) -> Rejection:
+    """Name the type that misses least, and what it misses."""
+    template = known.template
+    columns = template.columns
+    rows = np.flatnonzero(known.rows)
+    nearest = int(rows[nearness(case.vector, template.room[rows], _row_rank(known)[rows])[0]])
+    kind = columns.types[int(columns.row_type[nearest])].name
+    overhead = template.overhead[nearest]
+    asked, offered = case.vector + overhead, template.room[nearest] + overhead
+    short = shortages(case.problem.dimensions.names, asked, offered)
+    taken = dict(zip(case.problem.dimensions.names, overhead.tolist(), strict=True))
+    message = ", ".join(f"{amount(name, want, up=True)} {name} asked" for name, want, _ in short)
+    offers = ", ".join(f"{amount(name, there)} {name}" for name, _, there in short)
+    found = rejection(
+        template.pool.name,
+        Rule.RESOURCES,
+        f"{message} with daemons; the nearest instance type {kind} offers {offers}",
+    )
+    return replace(
+        found,
+        nearest_instance_type=kind,
+        asked=Resources({name: want for name, want, _ in short}),
+        offered=Resources({name: max(there, 0) for name, _, there in short}),
+        overhead=Resources({name: taken[name] for name, _, _ in short if taken[name]}),
+        suggestion="; ".join(
+            f"lower the request of {name} by {amount(name, want - there, up=True)}"
+            for name, want, there in short
+        ),
+    )
+
+
+def nearness(asked: Ints, room: Ints, ties: Ints) -> Ints:
+    """Return the rows of `room`, (n, n_resources), by how little they miss, nearest first.
+
+    First those that miss fewest resources, then those that miss the smallest share of what is
+    asked, then by `ties`, (n,).
+    """
+    missing = np.maximum(asked - room, 0)
+    share = (missing / np.maximum(asked, 1)).max(axis=1, initial=0)
+    order: Ints = np.lexsort((ties, share, (missing > 0).sum(axis=1)))
+    return order
+
+
+def shortages(names: tuple[str, ...], asked: Ints, offered: Ints) -> list[tuple[str, int, int]]:
+    """Return (resource, asked, offered) of what does not suffice."""
+    numbers = zip(names, asked.tolist(), offered.tolist(), strict=True)
+    return [(name, want, there) for name, want, there in numbers if want > there]
+
+
+def amount(name: str, number: int, *, up: bool = False) -> str:
+    """Return an amount of a resource as people write it; bytes are rounded, down or up."""
+    if name == CPU:
+        return quantity.format_millicores(number)
+    return quantity.readable_bytes(number, up=up) if name in BYTES else str(number)
+
+
+def _row_rank(known: ClaimClass) -> Ints:
+    """Return (n_rows,): the rank of each row's cheapest offering."""
+    columns = known.template.columns
+    best = np.full(len(columns.rows), len(columns.offerings), np.int64)
+    np.minimum.at(best, columns.row, columns.rank)
+    return best
+
+
+# What depends on the rest of the plan.
+
+
+def _by_state(case: Case, known: ClaimClass) -> Rejection | None:
+    """Ask limits, minValues, topology and reservations; None if nothing is in the way."""
+    name = known.template.pool.name
+    limits = case.problem.limits[known.template.index]
+    allowed = limits.rows()
+    fits = known.rows_for(case.vector)
+    if not limits.nodes_left or (allowed is not None and not (allowed & fits).any()):
+        return _over_limits(case, known)
+    if allowed is not None:
+        rows = allowed[known.template.columns.row]
+        known = case.problem.classes.restrict(known, rows)
+    strict = case.problem.min_values is MinValuesPolicy.STRICT
+    if strict and not min_values.met(known, case.vector):
+        return rejection(name, Rule.MIN_VALUES, _too_few_values(case, known))
+    for part in case.parts():
+        if not _allowed_by(case, part, known):
+            message = f"{part.rule} over {part.key} allows no new node here"
+            return replace(rejection(name, part.rule, message), key=part.key)
+    if case.deferred:
+        message = "all instances of its reservations are promised; it waits for the next plan"
+        return rejection(name, Rule.RESERVATIONS, message)
+    return None
+
+
+def _over_limits(case: Case, known: ClaimClass) -> Rejection:
+    template = known.template
+    left = case.problem.limits[template.index].left()
+    asked = _smallest_capacity(template, np.flatnonzero(known.rows_for(case.vector)))
+    message = (
+        f"limits leave {listed(left)}; each node of this plan counts as the largest type that "
+        "it may become"
+    )
+    found = rejection(template.pool.name, Rule.POOL_LIMITS, message)
+    change = f"raise the limits of nodepool {template.pool.name} by {listed(asked.shortage(left))}"
+    return replace(found, asked=asked, offered=left, suggestion=change)
+
+
+def _smallest_capacity(template: Template, rows: Ints) -> Resources:
+    found = {NODES: 1} if NODES in template.pool.limits else {}
+    if len(rows):
+        least = template.capacities[rows].min(axis=0)
+        found |= dict(zip(template.limited, least.tolist(), strict=True))
+    return Resources(found)
+
+
+def listed(resources: Resources) -> str:
+    """Return amounts in words, `4 cpu, 8Gi memory`."""
+    return ", ".join(f"{text} {name}" for name, text in resources.to_quantities().items())
+
+
+def _too_few_values(case: Case, known: ClaimClass) -> str:
+    columns = known.template.columns
+    rows = known.rows_for(case.vector)
+    for key, least in min_values.wanted(known).items():
+        there = min_values.achieved(columns, rows, key)
+        if there < least:
+            return f"minValues {least} of {key} is not met: types that fit have {there} values"
+    return "too few types are left to keep minValues"
+
+
+def _allowed_by(case: Case, part: Part, known: ClaimClass) -> bool:
+    """Tell whether a new node could be had where a part of the constraints allows one.
+
+    Daemons that come there before the pod are counted.
+    """
+    for arrivals in case.problem.topology.arrivals(known.template):
+        where, there = part.where, known
+        if arrivals.offerings is not None:
+            where = verdict(case.problem.topology, part.ask, arrivals)
+            there = case.problem.classes.restrict(known, arrivals.offerings)
+        if where is not None and where.new_cap > 0 and _within(case, there, where):
+            return True
+    return False
+
+
+def _within(case: Case, known: ClaimClass, where: Verdict) -> bool:
+    """Tell whether the pod would fit in some domain that topology allows."""
+    narrower = case.problem.classes.narrow(known, ANYTHING, (), where.bounds)
+    return narrower is not None and bool(narrower.rows_for(case.vector).any())
