@@ -13,7 +13,7 @@ import numpy as np
 
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
-from services.solver.core.domains import ABSENT, Domains, is_single
+from services.solver.core.domains import ABSENT, Domains, apart_from_hostname, is_single
 from services.solver.core.exclusion import Exclusive, conflict
 from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, Ints, covering, frontier
@@ -171,9 +171,10 @@ class ClaimClasses:
         return self._class(narrower.template, narrower.requirements, taken, offerings)
 
     def _by_requirements(self, known: ClaimClass, asked: Requirements) -> ClaimClass | None:
-        if not len(asked):
-            return known
-        template = known.template
+        left = apart_from_hostname(asked)
+        if left is None or not len(left):
+            return None if left is None else known
+        asked, template = left, known.template
         if not known.requirements.is_compatible(asked, allow_undefined=template.columns.well_known):
             return None
         return self._intersect(known, asked)

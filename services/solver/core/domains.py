@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from libs.domain import labels as label_keys
+from libs.domain.requirements import Requirements
 from services.solver.core.vectors import Bools
 
 ABSENT = 1
@@ -55,6 +57,16 @@ class Domains:
     def mask(self, key: str, bits: int) -> Bools:
         """Return (count,): whether each number is in the set."""
         return np.array([bits >> number & 1 for number in range(self.count(key))], np.bool_)
+
+
+def apart_from_hostname(asked: Requirements) -> Requirements | None:
+    """Return what is asked of a new node besides its name; None if no new name can meet it."""
+    own = asked.get(label_keys.HOSTNAME)
+    if own is None:
+        return asked
+    if not own.complement or own.gte is not None or own.lte is not None:
+        return None
+    return asked.without(frozenset({label_keys.HOSTNAME}))
 
 
 def members(bits: int) -> list[int]:

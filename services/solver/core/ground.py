@@ -3,6 +3,8 @@
 Apart from counting because nothing here changes during a solve: each answer is found once.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from libs.domain import labels as label_keys
@@ -10,7 +12,7 @@ from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
-from services.solver.core.claim_class import ClaimClasses
+from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.domains import ABSENT, Domains, members
 from services.solver.core.standing import Standing
 from services.solver.core.tally import Admission
@@ -38,6 +40,7 @@ class Ground:
         self._domain_of: dict[str, Ints] = {}
         self._within: dict[tuple[str, int], Bools] = {}
         self._reach: dict[tuple[int, str], int] = {}
+        self._open_to: dict[int, tuple[Template, ...]] = {}
 
     def domain_of(self, key: str) -> Ints:
         """Return (n_standing,): the number of the bin's domain, 0 without the key, -1 if open."""
@@ -82,18 +85,30 @@ class Ground:
         found = self._reach.get((id(ask), key))
         if found is None:
             found = 0
-            for template in self.templates:
-                if not bears(ask.shape, template.pool.template.taints, ask.effects):
-                    continue
-                root = self.classes.root(template, None)
-                for place in ask.node_places:
-                    if place.node_names is None:
-                        narrower = self.classes.narrow(root, place.requirements)
-                        if narrower is not None:
-                            found |= self.classes.domains(narrower, key)
+            for narrower in self._new_nodes(ask):
+                found |= self.classes.domains(narrower, key)
             found &= ~ABSENT
             self._reach[id(ask), key] = found
         return found
+
+    def open_to(self, ask: Ask) -> tuple[Template, ...]:
+        """Return the pools from which this pod could get a new node, by labels and taints."""
+        found = self._open_to.get(id(ask))
+        if found is None:
+            by_index = {one.template.index: one.template for one in self._new_nodes(ask)}
+            found = self._open_to[id(ask)] = tuple(by_index.values())
+        return found
+
+    def _new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:
+        for template in self.templates:
+            if not bears(ask.shape, template.pool.template.taints, ask.effects):
+                continue
+            root = self.classes.root(template, None)
+            for place in ask.node_places:
+                if place.node_names is None:
+                    narrower = self.classes.narrow(root, place.requirements)
+                    if narrower is not None:
+                        yield narrower
 
     def admitted_bins(self, rule: Admission) -> Bools:
         """Return (n_standing,): which bins a spread constraint looks at."""

@@ -26,6 +26,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
 from services.solver.core.catalogue import CatalogueColumns, matrix
+from services.solver.core.domains import apart_from_hostname
 from services.solver.core.market import Offers
 from services.solver.core.vectors import Bools, Dimensions, Ints, covering
 
@@ -242,9 +243,11 @@ def _daemon_offerings(
     if not bears(ask.shape, pool.template.taints):
         return found
     for place in ask.places:
-        asked = place.requirements
-        if place.node_names is not None or not requirements.is_compatible(
-            asked, allow_undefined=columns.well_known
+        asked = apart_from_hostname(place.requirements)
+        if (
+            asked is None
+            or place.node_names is not None
+            or not requirements.is_compatible(asked, allow_undefined=columns.well_known)
         ):
             continue
         mask = offerings.copy()

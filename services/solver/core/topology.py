@@ -155,12 +155,12 @@ class Topology:
                 shapes=shapes, offerings=same, pins=tuple(sorted(keys - {label_keys.HOSTNAME}))
             )
 
-    def least_arriving(self, tally: Tally) -> int:
-        """Return how many pods that a tally counts come to any node that could be bought."""
+    def least_arriving(self, ask: Ask, tally: Tally) -> int:
+        """Return how many pods that a tally counts come to any node that the pod could get."""
         return min(
             (
                 one.count(tally)
-                for template in self.ground.templates
+                for template in self.ground.open_to(ask)
                 for one in self.arrivals(template)
             ),
             default=0,
@@ -426,14 +426,14 @@ class Topology:
         counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
         return None if len(counts) < (few or 1) else int(counts.min())
 
-    def least_expected(self, rule: SpreadRule) -> int:
+    def least_expected(self, ask: Ask, rule: SpreadRule) -> int:
         """Return the smallest count on any host while an empty one can still be had.
 
         Empty means: with the daemons that come to every node.
         """
         if rule.constraint.min_domains is not None:
             return 0
-        coming = self.least_arriving(rule.tally)
+        coming = self.least_arriving(ask, rule.tally)
         if not coming:
             return 0
         counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]

@@ -161,7 +161,7 @@ class _Judgement:
         if least is not None or rule.constraint.min_domains is not None:
             self._batch = 1
         if least is None:
-            least = topology.least_expected(rule)
+            least = topology.least_expected(self._ask, rule)
         room = rule.constraint.max_skew + least - hosts
         # A new host that is counted may itself be the one with the fewest.
         coming = self._arrivals.count(rule.tally)

@@ -11,8 +11,10 @@ from tests.support.builders import (
     a_daemonset,
     a_node,
     a_pod,
+    a_pool,
     a_shape,
     a_spread,
+    a_taint,
     a_term,
     pods,
     require,
@@ -100,3 +102,16 @@ def test_a_daemon_is_not_too_near_where_the_node_lacks_the_key() -> None:
     apart = a_term("rack", selector=selecting(app="logs"))
 
     assert on_new(_plan(a_shape(anti_affinity=(apart,)))) == [1]
+
+
+def test_a_pool_that_a_pod_cannot_use_brings_it_no_empty_host() -> None:
+    agent = a_shape(100, cpu="100m", labels=LOGS)
+    spread = a_spread(label_keys.HOSTNAME, selector=selecting(app="logs"))
+    plan = plan_of(
+        shapes=[a_shape(labels=LOGS, topology_spread=(spread,)), agent],
+        pods=pods(1),
+        nodepools=[a_pool(), a_pool("other", taints=(a_taint(),))],
+        daemonsets=[a_daemonset()],
+    )
+
+    assert on_new(plan) == [1]

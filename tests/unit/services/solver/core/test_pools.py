@@ -425,6 +425,22 @@ def test_a_pool_without_offerings_is_reported_and_others_go_on() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("asked", "placed"),
+    [
+        pytest.param((label_keys.HOSTNAME, "Exists"), 1, id="any name"),
+        pytest.param((label_keys.HOSTNAME, "NotIn", ["node-1"]), 1, id="not a given name"),
+        pytest.param((label_keys.HOSTNAME, "In", ["node-1"]), 0, id="a given name"),
+        pytest.param((label_keys.HOSTNAME, "DoesNotExist"), 0, id="no name"),
+        pytest.param((label_keys.HOSTNAME, "Gt", ["1"]), 0, id="a number"),
+    ],
+)
+def test_a_new_node_has_a_name_that_nobody_knows(asked: Any, placed: int) -> None:
+    plan = plan_of(shapes=[a_shape(required_node_terms=(a_node_term(asked),))], pods=pods(1))
+
+    assert len(plan.nodeclaims) == placed
+
+
 def test_a_pool_whose_label_contradicts_its_requirements_is_reported_and_buys_nothing() -> None:
     pool = a_pool(labels={"disk": "ssd"}, requirements=require(("disk", "DoesNotExist")))
     plan = plan_of(pods=pods(1), nodepools=[pool])
