@@ -6,7 +6,8 @@ binds none. What is left over cannot follow what was bound: each such pod is a v
 against the final state. The plan's own order is tried first, then pods with rules about other pods
 first (one bound too late may find its domain filled by pods that would not have minded), then, a
 few times, what was refused before everything else. Pods that come first are bound, in rounds of
-their own, as far as they can be before the others begin.
+their own, as far as they can be before the others begin. If no such order works, pods of nodes that
+exist are bound before the new nodes come with their daemons, as it is when nodes take their time.
 
 Apart from the filters because it judges plans, not pods.
 """
@@ -58,27 +59,57 @@ def check(
         placements: In the order in which the plan placed them, if it knows.
         daemon_sets: Their pods are put on the new nodes first.
     """
-    nodes, daemons = tuple(new_nodes), tuple(daemon_sets)
-    state, wrong = _with_nodes(cluster, nodes, daemons)
+    ground = _Ground(cluster=cluster, nodes=tuple(new_nodes), daemon_sets=tuple(daemon_sets))
+    state, wrong = _with_nodes(cluster.copy(), ground.nodes, ground.daemon_sets)
     sound, unsound = _sort_out(state, list(placements))
-    groups = [sound]
+    best = _refused_at_best(ground, sound, early=False)
+    if best:
+        best = min(best, _refused_at_best(ground, sound, early=True), key=len)
+    return [*wrong, *unsound, *best]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ground:
+    """What placements are tried on."""
+
+    cluster: Cluster
+    nodes: tuple[KubeObject, ...]
+    daemon_sets: tuple[KubeObject, ...]
+
+
+def _refused_at_best(
+    ground: _Ground, placements: list[Placement], *, early: bool
+) -> list[Violation]:
+    """Return what is refused in the best of some orders.
+
+    Args:
+        ground: what is there and what comes.
+        placements: sound ones.
+        early: whether pods are bound to nodes that exist before the new ones come.
+    """
+    groups = [placements]
     best: list[Violation] = []
     for attempt in range(_ATTEMPTS):
-        if attempt:
-            state, _ = _with_nodes(cluster, nodes, daemons)
+        state = ground.cluster.copy()
+        if early:
+            for group in groups:
+                _bind_in_rounds(state, [one for one in group if one[1] in state.nodes])
+        _with_nodes(state, ground.nodes, ground.daemon_sets)
         refused: list[Placement] = []
         for group in groups:
-            refused = _bind_in_rounds(state, [*refused, *group])
+            still = [one for one in group if one[0] in state.pending]
+            refused = _bind_in_rounds(state, [*refused, *still])
         found = _reasons(state, refused)
         if not attempt or len(found) < len(best):
             best = found
         if not best:
             break
         tried = groups
-        groups = _refused_first(tried, refused) if attempt else _constrained_first(cluster, sound)
+        first = _constrained_first(ground.cluster, placements)
+        groups = _refused_first(tried, refused) if attempt else first
         if attempt and groups == tried:
             break
-    return [*wrong, *unsound, *best]
+    return best
 
 
 def _constrained_first(cluster: Cluster, placements: Sequence[Placement]) -> list[list[Placement]]:
@@ -106,9 +137,8 @@ def _strictness(pod: KubeObject) -> int:
 
 
 def _with_nodes(
-    cluster: Cluster, nodes: Sequence[KubeObject], daemon_sets: Sequence[KubeObject]
+    state: Cluster, nodes: Sequence[KubeObject], daemon_sets: Sequence[KubeObject]
 ) -> tuple[Cluster, list[Violation]]:
-    state = cluster.copy()
     violations = []
     for node in nodes:
         name = name_of(node)

@@ -210,6 +210,18 @@ def test_daemons_take_their_room_on_new_nodes_first(
     assert rules(violations) == expected
 
 
+def test_pods_may_be_bound_before_new_nodes_bring_their_daemons() -> None:
+    daemon_set = {
+        "metadata": {"name": "agent", "namespace": "default"},
+        "spec": {"template": pod("ignored", labels=WEB)},
+    }
+    cluster = three_zones(pod("a", labels=WEB, affinity=affinity("web")), pod("b"))
+
+    violations = check(cluster, [node("new")], place(a="n1", b="new"), daemon_sets=[daemon_set])
+
+    assert violations == []
+
+
 def test_new_nodes_must_be_new_and_legal() -> None:
     broken = node("bad", allocatable={"cpu": "many"})
 
