@@ -126,6 +126,7 @@ class Packer:
             # Devices are not counted yet: rather wait than buy what may not have them.
             return False
         self._keep(index)
+        self.claims.deferred.discard(index)
         for ask in self._problem.asks[index]:
             request = a_request(index, ask, self._problem.dimensions)
             while self.left[index]:
@@ -133,7 +134,8 @@ class Packer:
                 self.left[index] -= placed
                 if not placed:
                     break
-            if not self.left[index]:
+            # Who waits for a reservation gives up no preference to be spared the wait.
+            if not self.left[index] or index in self.claims.deferred:
                 break
         return self.left[index] < before
 
