@@ -120,10 +120,11 @@ def _likely(claim: NodeClaim, catalogue: Catalogue | None) -> tuple[InstanceType
 def _node(
     name: str, labels: Mapping[str, str], taints: Iterable[Taint], resources: Resources
 ) -> dict[str, Any]:
+    started = {keys.REGISTERED: "true", keys.INITIALIZED: "true"}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": dict(labels)},
+        "metadata": {"name": name, "labels": dict(labels) | started},
         "spec": {
             "taints": [
                 {"key": one.key, "value": one.value, "effect": str(one.effect)} for one in taints

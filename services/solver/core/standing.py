@@ -35,6 +35,9 @@ from services.solver.core.workload import BoundPods, Workload
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=Effect.NO_SCHEDULE)
 
+_STARTED = {label_keys.REGISTERED: "true", label_keys.INITIALIZED: "true"}
+"""Labels that whatever is on its start will have when pods come to it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Possible:
@@ -210,6 +213,8 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
         if node.leaving:
             continue
         labels = label_keys.canonical_labels(dict(node.labels))
+        if not node.initialized:
+            labels |= _STARTED
         missing = [
             ask.shape
             for key, ask in given.daemons.items()
@@ -293,7 +298,7 @@ def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
     for claim in snapshot.nodeclaims.values():
         if claim.name in with_node or claim.deleting_at is not None or _replaced(claim, snapshot):
             continue
-        labels = label_keys.canonical_labels(dict(claim.labels))
+        labels = label_keys.canonical_labels(dict(claim.labels)) | _STARTED
         possible = None if len(claim.allocatable) else _possible(claim, labels, given)
         daemons = [
             ask.shape for ask in given.daemons.values() if _may_run_on(ask, labels, claim, possible)
