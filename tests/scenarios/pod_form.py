@@ -8,8 +8,10 @@ from tests.scenarios.words import canonical, checked, merged, requirement, toler
 _POD = {
     *("name", "count", "namespace", "labels", "annotations", "node", "metadata", "spec", "status"),
     *("cpu", "memory", "resources", "limits", "nodeSelector", "requires", "prefers"),
-    *("spread", "near", "apart", "tolerations", "claims", "ports"),
+    *("spread", "near", "apart", "tolerations", "claims", "ports", "owner", "ending"),
 }
+_VERSIONS = {"Node": "v1", "ReplicationController": "v1", "Job": "batch/v1"}
+"""API versions of owners that are not of `apps/v1`."""
 
 
 def pods(short: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -35,11 +37,12 @@ def pods(short: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def daemon_set(short: Mapping[str, Any]) -> dict[str, Any]:
     """Return the DaemonSet whose pods have this form."""
-    metadata, spec = _template({"labels": {"daemon": short["name"]}, **short})
+    name = short["name"]
+    metadata, spec = _template({"labels": {"daemon": name}, **short})
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": short["name"], "namespace": metadata["namespace"]},
+        "metadata": {"name": name, "namespace": metadata["namespace"], "uid": name},
         "spec": {
             "selector": {"matchLabels": metadata["labels"]},
             "template": {"metadata": {"labels": metadata["labels"]}, "spec": spec},
@@ -49,11 +52,15 @@ def daemon_set(short: Mapping[str, Any]) -> dict[str, Any]:
 
 def _template(short: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return metadata but for the name, and spec."""
-    metadata = {
+    metadata: dict[str, Any] = {
         "namespace": short.get("namespace", "default"),
         "labels": short.get("labels", {}),
         "annotations": short.get("annotations", {}),
     }
+    if short.get("ending"):
+        metadata["deletionTimestamp"] = "2026-07-01T12:00:30Z"
+    if "owner" in short:
+        metadata["ownerReferences"] = [_owner(short["owner"])]
     spec: dict[str, Any] = {"containers": [_container(short)]}
     selector = short.get("nodeSelector", {})
     spec["nodeSelector"] = {canonical(key): value for key, value in selector.items()}
@@ -69,6 +76,13 @@ def _template(short: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
         for claim in short.get("claims", ())
     ]
     return merged(metadata, short.get("metadata", {})), merged(spec, short.get("spec", {}))
+
+
+def _owner(short: str) -> dict[str, Any]:
+    """Return the reference to `Kind/name`, whose uid is its name."""
+    kind, _, name = short.partition("/")
+    version = _VERSIONS.get(kind, "apps/v1")
+    return {"apiVersion": version, "kind": kind, "name": name, "uid": name, "controller": True}
 
 
 def _container(short: Mapping[str, Any]) -> dict[str, Any]:

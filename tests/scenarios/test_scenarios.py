@@ -56,12 +56,12 @@ def test_a_scenario_has_its_outcome(scenario: dict[str, Any]) -> None:
     checked(scenario, _FIELDS)
     expected = scenario["expect"]
     objects = short_form.objects(scenario)
+    options = _options(scenario.get("options", {}))
     if "refused" in expected:
         with pytest.raises(InvalidRequest) as refused:
-            _load(objects)
+            _load(objects, options)
         assert expected["refused"] in str(refused.value)
         return
-    options = _options(scenario.get("options", {}))
     planned = _planned(objects, scenario, options)
 
     assert outcome.differences(expected, planned.solution.plan, _names(planned.loaded)) == []
@@ -79,7 +79,7 @@ class _Planned:
 def _planned(
     objects: list[dict[str, Any]], scenario: Mapping[str, Any], options: SolveOptions
 ) -> _Planned:
-    loaded = _load(objects)
+    loaded = _load(objects, options)
     types = catalogue.instance_types(scenario["catalogue"])
     now = options.now or NOW
     for node_class in loaded.node_classes:
@@ -101,8 +101,12 @@ def _well_known(scenario: Mapping[str, Any]) -> Iterable[str]:
     return list(scenario.get("wellKnown", ()))
 
 
-def _load(objects: list[dict[str, Any]]) -> files.LoadedCluster:
-    return files.load([("cluster", one) for one in objects], default_class=NODE_CLASS)
+def _load(objects: list[dict[str, Any]], options: SolveOptions) -> files.LoadedCluster:
+    return files.load(
+        [("cluster", one) for one in objects],
+        default_class=NODE_CLASS,
+        options=files.reading(options.feature_gates),
+    )
 
 
 def _options(short: Mapping[str, Any]) -> SolveOptions:
