@@ -14,7 +14,7 @@ from libs.domain.allocatable import allocatable
 from libs.domain.capacity import Catalogue, InstanceType, Offering
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.nodepool import NodePool
-from libs.domain.overlay import overlaid
+from libs.domain.overlay import OverlaidOffer, overlaid
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources, total
@@ -38,7 +38,7 @@ class Purchase:
 def purchase(
     snapshot: ClusterSnapshot,
     claim: PlannedNodeClaim,
-    sold: Mapping[str, Catalogue] | None = None,
+    sold: Mapping[str, OverlaidOffer] | None = None,
 ) -> Purchase | Violation:
     """Return what the claim buys, or why it buys nothing.
 
@@ -56,8 +56,9 @@ def purchase(
     if pool.replicas is not None:
         return _wrong(claim, "NodePool", f'nodepool "{pool.name}" has a fixed number of nodes')
     if sold is None:
-        sold = catalogues(snapshot, feature_gates.NONE_GIVEN)
-    catalogue = sold.get(pool.name)
+        sold = offers(snapshot, feature_gates.NONE_GIVEN)
+    offer = sold.get(pool.name)
+    catalogue = offer.catalogue if offer else None
     found = find_offering(catalogue, claim.cheapest) if catalogue else None
     if catalogue is None or found is None or not found[1].available:
         return _wrong(claim, "Offering", f"{_shown(claim.cheapest)} is not sold")
@@ -75,12 +76,11 @@ def purchase(
     )
 
 
-def catalogues(snapshot: ClusterSnapshot, gates: Mapping[str, bool]) -> Mapping[str, Catalogue]:
+def offers(snapshot: ClusterSnapshot, gates: Mapping[str, bool]) -> Mapping[str, OverlaidOffer]:
     """Return what is sold to each pool, after the overlays where these count."""
     is_open = feature_gates.is_open(FeatureGate.NODE_OVERLAY, gates)
     overlays = snapshot.overlays.values() if is_open else ()
-    found = overlaid(snapshot.nodepools.values(), snapshot.catalogues, overlays)
-    return {pool: offer.catalogue for pool, offer in found.offers.items()}
+    return overlaid(snapshot.nodepools.values(), snapshot.catalogues, overlays).offers
 
 
 def claim_violations(bought: Purchase, pods: Iterable[Resources]) -> Iterator[Violation]:

@@ -11,12 +11,12 @@ Cheapest, Requests, Labels, NodePoolLimits, Lost, Unplaced, Cost, PodCounts.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from libs.checker.claims import Purchase, catalogues, claim_violations, purchase
+from libs.checker.claims import Purchase, claim_violations, offers, purchase
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node, started_node
 from libs.domain import feature_gates
-from libs.domain.capacity import Catalogue
 from libs.domain.nodeclaim import NodeClaim
+from libs.domain.overlay import OverlaidOffer, completed
 from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
 from libs.domain.reason import TargetKind
@@ -63,13 +63,14 @@ def check_plan(
     `gates` are the feature gates that the plan was made with.
     """
     rows = {row.uid: row for row in snapshot.pods.rows()}
-    sold = catalogues(snapshot, gates)
+    sold = offers(snapshot, gates)
+    snapshot = completed(snapshot, sold)
     bought, violations = _purchases(snapshot, plan, rows, sold)
     nodes = [
         planned_node(one.claim, one.pool, one.kind, one.offering, _observed(one)) for one in bought
     ]
     nodes += [
-        flying_node(claim, sold.get(claim.nodepool))
+        flying_node(claim, sold[claim.nodepool].catalogue if claim.nodepool in sold else None)
         for claim in _targets_in_flight(snapshot, plan)
     ]
     names = _names(cluster, rows)
@@ -85,7 +86,7 @@ def _purchases(
     snapshot: ClusterSnapshot,
     plan: Plan,
     rows: Mapping[str, PodRow],
-    sold: Mapping[str, Catalogue],
+    sold: Mapping[str, OverlaidOffer],
 ) -> tuple[list[Purchase], list[Violation]]:
     """Return what the claims buy, and what is wrong with them."""
     bought: list[Purchase] = []

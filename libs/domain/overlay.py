@@ -21,10 +21,13 @@ from typing import TypeVar
 
 from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue, InstanceType
+from libs.domain.node import Node
+from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import OverlayVerdict
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources
+from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.workload import NodeOverlay
 
 HIGHEST_PRICE_NANOS_PER_HOUR = 10**15
@@ -32,6 +35,7 @@ HIGHEST_PRICE_NANOS_PER_HOUR = 10**15
 _PPM = 10**6
 
 _Key = TypeVar("_Key")
+_Starting = TypeVar("_Starting", Node, NodeClaim)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,31 @@ def overlaid(
         offers=MappingProxyType({pool: offers[pool] for pool in sorted(offers)}),
         verdicts=tuple(sorted(verdicts, key=lambda verdict: verdict.name)),
     )
+
+
+def completed(snapshot: ClusterSnapshot, offers: Mapping[str, OverlaidOffer]) -> ClusterSnapshot:
+    """Return the snapshot with what overlays promise of nodes that are not up yet.
+
+    A provider does not know of it, and what would report it on the node has not come up: without
+    it, the pods that a node was bought for would have it bought again.
+
+    Args:
+        snapshot: the cluster.
+        offers: what is sold, by name of the pool.
+    """
+    if not any(offer.capacity for offer in offers.values()):
+        return snapshot
+    claims = {
+        name: _with_promised(claim, claim, offers) if len(claim.allocatable) else claim
+        for name, claim in snapshot.nodeclaims.items()
+    }
+    nodes = {
+        name: node
+        if node.initialized or node.nodeclaim not in claims
+        else _with_promised(node, claims[node.nodeclaim], offers)
+        for name, node in snapshot.nodes.items()
+    }
+    return replace(snapshot, nodes=MappingProxyType(nodes), nodeclaims=MappingProxyType(claims))
 
 
 def untouched(pools: Iterable[NodePool], catalogues: Mapping[str, Catalogue]) -> Overlaid:
@@ -229,6 +258,19 @@ def _changed(kind: InstanceType, prices: Mapping[int, int], capacity: Resources)
         for index, one in enumerate(kind.offerings)
     )
     return replace(kind, capacity=kind.capacity.overlaid(capacity), offerings=offerings)
+
+
+def _with_promised(
+    there: _Starting, claim: NodeClaim, offers: Mapping[str, OverlaidOffer]
+) -> _Starting:
+    """Return a node or a claim with the amounts that it does not report yet."""
+    offer = offers.get(claim.nodepool)
+    kind = dict(there.labels).get(label_keys.INSTANCE_TYPE, "")
+    promised = NOTHING if offer is None else offer.capacity.get(kind, NOTHING)
+    missing = {name: amount for name, amount in promised.items() if not there.allocatable.get(name)}
+    if not missing:
+        return there
+    return replace(there, allocatable=there.allocatable.overlaid(Resources(missing)))
 
 
 def _in_order(overlays: Iterable[NodeOverlay]) -> list[NodeOverlay]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from libs.domain import feature_gates
 from libs.domain import labels as label_keys
 from libs.domain.feature_gates import FeatureGate
+from libs.domain.overlay import completed
 from libs.domain.pod import PodShape
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
@@ -49,6 +50,8 @@ def encode(
     snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, memory: Memory
 ) -> Encoded:
     """Return the snapshot in columns."""
+    sold = market(snapshot, options, memory)
+    snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
     work = workload(snapshot, now)
     shapes = {group.shape.id: group.shape for group in work.groups}
     daemons = {
@@ -64,7 +67,6 @@ def encode(
         [shape.requests for shape in shapes.values()]
         + [one.shape.requests for one in daemons.values()]
     )
-    sold = market(snapshot, options, memory)
     found, refused = templates(snapshot, now, dimensions, daemons, sold.by_pool)
     return Encoded(
         snapshot=snapshot,

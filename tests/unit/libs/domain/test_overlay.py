@@ -8,18 +8,28 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
-from libs.domain.overlay import HIGHEST_PRICE_NANOS_PER_HOUR, Overlaid, adjusted, overlaid
+from libs.domain.overlay import (
+    HIGHEST_PRICE_NANOS_PER_HOUR,
+    Overlaid,
+    adjusted,
+    completed,
+    overlaid,
+)
 from libs.domain.resources import NOTHING
 from libs.domain.workload import NodeOverlay
 from tests.support.builders import (
     a_catalogue,
+    a_node,
+    a_nodeclaim,
     a_pool,
+    a_snapshot,
     a_type,
     amounts,
     an_offering,
     require,
 )
 
+GPU = "nvidia.com/gpu"
 DOLLAR = 10**9
 CATALOGUE = a_catalogue(a_type("m-4"), a_type("c-4", labels={"family": "c"}))
 EVERYTHING = require()
@@ -73,7 +83,7 @@ def problems(found: Overlaid) -> dict[str, str]:
         pytest.param({"price_delta_ppm": 10**18}, HIGHEST_PRICE_NANOS_PER_HOUR, id="absurd"),
     ],
 )
-def test_a_price_is_replaced_shifted_or_scaled(change: dict[str, int], price: int) -> None:
+def test_a_price_is_replaced_shifted_or_scaled(change: dict[str, Any], price: int) -> None:
     assert adjusted(DOLLAR, an_overlay(**change)) == price
 
 
@@ -275,3 +285,49 @@ def test_the_order_of_pools_and_overlays_does_not_matter() -> None:
 
     for order in permutations(overlays):
         assert evaluated(*order, pools=pools[::-1]) == first
+
+
+@pytest.mark.parametrize(
+    ("node", "gpus"),
+    [
+        pytest.param({}, 2, id="a starting node that says nothing of it"),
+        pytest.param({"allocatable": amounts(cpu=4, gpu=0)}, 2, id="a starting node that has none"),
+        pytest.param({"allocatable": amounts(cpu=4, gpu=1)}, 1, id="a starting node that has some"),
+        pytest.param({"initialized": True}, 0, id="a node that is up"),
+        pytest.param({"labels": {label_keys.INSTANCE_TYPE: "c-4"}}, 0, id="another type"),
+        pytest.param({"nodeclaim": ""}, 0, id="a node that is nobody's"),
+    ],
+)
+def test_what_overlays_promise_counts_on_nodes_that_are_not_up(
+    node: dict[str, Any], gpus: int
+) -> None:
+    offers = evaluated(an_overlay(requirements=M4, capacity=amounts(gpu=2))).offers
+    starting: dict[str, Any] = {"nodeclaim": "claim-1", "initialized": False} | node
+    snapshot = a_snapshot(
+        nodes=[a_node(**starting)],
+        nodeclaims=[a_nodeclaim()],
+    )
+
+    assert completed(snapshot, offers).nodes["node-1"].allocatable.get(GPU) == gpus
+
+
+@pytest.mark.parametrize(
+    ("claim", "gpus"),
+    [
+        pytest.param({"allocatable": amounts(cpu=4)}, 2, id="launched"),
+        pytest.param({"allocatable": amounts(cpu=4), "nodepool": "gone"}, 0, id="of no pool"),
+        pytest.param({}, 0, id="not launched: nobody knows its type"),
+    ],
+)
+def test_what_overlays_promise_counts_on_claims_in_flight(claim: dict[str, Any], gpus: int) -> None:
+    offers = evaluated(an_overlay(requirements=M4, capacity=amounts(gpu=2))).offers
+    labels = {label_keys.INSTANCE_TYPE: "m-4"}
+    snapshot = a_snapshot(nodeclaims=[a_nodeclaim(labels=labels, **claim)])
+
+    assert completed(snapshot, offers).nodeclaims["claim-1"].allocatable.get(GPU) == gpus
+
+
+def test_a_snapshot_stays_the_same_where_no_overlay_promises_anything() -> None:
+    snapshot = a_snapshot(nodeclaims=[a_nodeclaim(allocatable=amounts(cpu=4))])
+
+    assert completed(snapshot, evaluated(an_overlay(price_nanos_per_hour=1)).offers) is snapshot
