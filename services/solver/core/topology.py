@@ -45,7 +45,7 @@ class Topology:
         self._kept_away: dict[int, list[Tally]] = defaultdict(list)
         self._index = ShapeIndex((), {})
         self._rules: dict[int, Rules] = {}
-        """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
+        """By id of the ask; `_asks` keeps every ask met, so that no id is used twice."""
         self._asks: list[Ask] = []
         self._unreachable: dict[tuple[int, str], int] = defaultdict(int)
         self._bins = len(ground.standing)
@@ -265,6 +265,7 @@ class Topology:
         """Return what other pods mean for an ask."""
         found = self._rules.get(id(ask))
         if found is None:
+            self._asks.append(ask)
             found = self._rules[id(ask)] = self._make_rules(ask)
         return found
 
