@@ -111,6 +111,9 @@ RESOURCE_SLICES = Resource(group="resource.k8s.io", kind="ResourceSlice", plural
 DEVICE_CLASSES = Resource(group="resource.k8s.io", kind="DeviceClass", plural="deviceclasses")
 NODE_POOLS = Resource(group="karpenter.sh", kind="NodePool", plural="nodepools")
 NODE_CLAIMS = Resource(group="karpenter.sh", kind="NodeClaim", plural="nodeclaims")
+NODE_OVERLAYS = Resource(
+    group="karpenter.sh", version="v1alpha1", kind="NodeOverlay", plural="nodeoverlays"
+)
 CAPACITY_BUFFERS = Resource(
     group="autoscaling.x-k8s.io",
     version="v1beta1",

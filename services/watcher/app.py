@@ -171,6 +171,7 @@ def _watched(settings: Settings) -> tuple[Resource, ...]:
     return (
         *_ALWAYS,
         *(_FOR_BUFFERS if settings.is_open(FeatureGate.CAPACITY_BUFFER) else ()),
+        *((kinds.NODE_OVERLAYS,) if settings.is_open(FeatureGate.NODE_OVERLAY) else ()),
     )
 
 

@@ -11,7 +11,11 @@ from libs.domain.feature_gates import FeatureGate
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy, SolveOptions
 from libs.runtime.leader import LeaderSettings
 
-_IN_EFFECT = (FeatureGate.CAPACITY_BUFFER, FeatureGate.RESERVED_CAPACITY)
+_IN_EFFECT = (
+    FeatureGate.CAPACITY_BUFFER,
+    FeatureGate.NODE_OVERLAY,
+    FeatureGate.RESERVED_CAPACITY,
+)
 """The gates that change anything here; the others may only be said to be what they are anyway."""
 
 _SHORTEST_NOMINATION = timedelta(seconds=10)
@@ -97,6 +101,6 @@ def _check_in_effect(name: str, is_open: bool) -> None:
     if name not in _IN_EFFECT and is_open is not feature_gates.DEFAULTS[name]:
         raise InvalidRequest(
             f"gate {name!r} has no effect yet, so it cannot be {str(is_open).lower()}; "
-            f"leave it out: only {' and '.join(_IN_EFFECT)} can be set",
+            f"leave it out: only {', '.join(_IN_EFFECT)} can be set",
             field="feature_gates",
         )

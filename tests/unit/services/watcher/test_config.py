@@ -21,7 +21,7 @@ def test_every_setting_is_read() -> None:
         PROVIDERS="karpenter.kwok.sh=kwok:1,karpenter.k8s.aws=aws:2",
         BATCH_IDLE_DURATION="2s",
         BATCH_MAX_DURATION="30s",
-        FEATURE_GATES="CapacityBuffer=true",
+        FEATURE_GATES="CapacityBuffer=true,NodeOverlay=true",
         LEADER_DURATION="30s",
     )
     assert settings.sinks == ("disruption:1", "console:2")
@@ -29,6 +29,7 @@ def test_every_setting_is_read() -> None:
     assert settings.window.idle == timedelta(seconds=2)
     assert settings.nomination == timedelta(seconds=60)
     assert settings.is_open(FeatureGate("CapacityBuffer"))
+    assert settings.is_open(FeatureGate("NodeOverlay"))
     assert settings.is_open(FeatureGate("ReservedCapacity"))
     assert settings.leader.duration == timedelta(seconds=30)
 
