@@ -6,8 +6,8 @@ binds none. What is left over cannot follow what was bound: each such pod is a v
 against the final state. The plan's own order is tried first, then pods with rules about other pods
 first (one bound too late may find its domain filled by pods that would not have minded), then, a
 few times, what was refused before everything else. Pods that come first are bound, in rounds of
-their own, as far as they can be before the others begin. If no such order works, pods of nodes that
-exist are bound before the new nodes come with their daemons, as it is when nodes take their time.
+their own, as far as they can be before the others begin. If no such order works, new nodes come
+with their daemons one after the other, and pods are bound in between.
 
 Apart from the filters because it judges plans, not pods.
 """
@@ -62,9 +62,9 @@ def check(
     ground = _Ground(cluster=cluster, nodes=tuple(new_nodes), daemon_sets=tuple(daemon_sets))
     state, wrong = _with_nodes(cluster.copy(), ground.nodes, ground.daemon_sets)
     sound, unsound = _sort_out(state, list(placements))
-    best = _refused_at_best(ground, sound, early=False)
+    best = _refused_at_best(ground, sound, one_by_one=False)
     if best:
-        best = min(best, _refused_at_best(ground, sound, early=True), key=len)
+        best = min(best, _refused_at_best(ground, sound, one_by_one=True), key=len)
     return [*wrong, *unsound, *best]
 
 
@@ -78,23 +78,25 @@ class _Ground:
 
 
 def _refused_at_best(
-    ground: _Ground, placements: list[Placement], *, early: bool
+    ground: _Ground, placements: list[Placement], *, one_by_one: bool
 ) -> list[Violation]:
     """Return what is refused in the best of some orders.
 
     Args:
         ground: what is there and what comes.
         placements: sound ones.
-        early: whether pods are bound to nodes that exist before the new ones come.
+        one_by_one: whether each new node comes only when pods are bound to those before it.
     """
     groups = [placements]
     best: list[Violation] = []
     for attempt in range(_ATTEMPTS):
         state = ground.cluster.copy()
-        if early:
-            for group in groups:
-                _bind_in_rounds(state, [one for one in group if one[1] in state.nodes])
-        _with_nodes(state, ground.nodes, ground.daemon_sets)
+        arrivals = [(node,) for node in ground.nodes] if one_by_one else [ground.nodes]
+        for nodes in arrivals:
+            for group in groups if one_by_one else ():
+                still = [one for one in group if one[1] in state.nodes and one[0] in state.pending]
+                _bind_in_rounds(state, still)
+            _with_nodes(state, nodes, ground.daemon_sets)
         refused: list[Placement] = []
         for group in groups:
             still = [one for one in group if one[0] in state.pending]

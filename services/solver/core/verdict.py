@@ -175,19 +175,22 @@ class _Judgement:
     def _spread_domains(self, rule: SpreadRule) -> None:
         topology, tally, key = self._topology, rule.tally, rule.tally.key
         real, paper = topology.eligible(self._ask, tally)
-        counted = members(real | paper)
-        least = min((tally.by_domain.get(number, 0) for number in counted), default=0)
+        counts = {number: tally.by_domain.get(number, 0) for number in members(real | paper)}
         few = rule.constraint.min_domains
-        if few is not None and len(counted) < few:
-            least = 0
-        most = rule.constraint.max_skew + least - rule.own - self._arrivals.count(tally)
-        if self._arrivals.count(tally):
+        enough = few is None or len(counts) >= few
+        coming = self._arrivals.count(tally)
+        if coming:
             self._batch = 1
-        allowed = [
-            (tally.by_domain.get(number, 0), topology.ground.domains.value(key, number), number)
-            for number in range(1, topology.ground.domains.count(key))
-            if tally.by_domain.get(number, 0) <= most
-        ]
+        lowest = sorted(counts.values())[:2]
+        allowed = []
+        for number in range(1, topology.ground.domains.count(key)):
+            there = tally.by_domain.get(number, 0) + coming
+            least = lowest[0] if enough and lowest else 0
+            if coming and enough and counts.get(number) == least:
+                # The daemon that comes may fill the emptiest domain, or the only one.
+                least = min([there, *lowest[1:]])
+            if there + rule.own - least <= rule.constraint.max_skew:
+                allowed.append((there, topology.ground.domains.value(key, number), number))
         order = [1 << number for _, _, number in sorted(allowed)]
         known = self._ranked.get(key)
         self._ranked[key] = order if known is None else [bits for bits in known if bits in order]

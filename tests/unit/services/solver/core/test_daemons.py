@@ -115,3 +115,19 @@ def test_a_pool_that_a_pod_cannot_use_brings_it_no_empty_host() -> None:
     )
 
     assert on_new(plan) == [1]
+
+
+def test_daemons_that_fill_the_only_zone_do_not_use_up_the_skew() -> None:
+    only = require((label_keys.ZONE, "In", ["zone-a"]))
+    agent = a_shape(100, cpu="100m", labels=LOGS)
+    plan = plan_of(
+        shapes=[
+            a_shape(labels=LOGS, topology_spread=(a_spread(selector=selecting(**LOGS)),)),
+            agent,
+        ],
+        pods=pods(1),
+        nodepools=[a_pool(requirements=only)],
+        daemonsets=[a_daemonset(), a_daemonset("agent-2")],
+    )
+
+    assert on_new(plan) == [1]
