@@ -1,0 +1,56 @@
+"""What must hold between the devices of one claim: one attribute equal, or different throughout.
+
+Apart from the search because it only adds and removes; what an attribute means is said here.
+
+Source: API `resource.k8s.io/v1`, `DeviceConstraint`. Where kube-scheduler compares a device with
+only the last one of each request, all are compared here.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from libs.domain.device import DeviceConstraint
+from services.solver.core.devices.offer import Candidate
+
+
+class Constraint:
+    """One constraint and the values of the devices chosen so far."""
+
+    __slots__ = ("_distinct", "_requests", "_values", "attribute")
+
+    def __init__(self, stated: DeviceConstraint) -> None:
+        self._distinct = bool(stated.distinct_attribute)
+        self.attribute = stated.distinct_attribute or stated.match_attribute
+        self._requests = frozenset(stated.requests)
+        self._values: Counter[tuple[type, object]] = Counter()
+
+    def __str__(self) -> str:
+        kind = "distinctAttribute" if self._distinct else "matchAttribute"
+        return f"{kind} {self.attribute}"
+
+    def add(self, names: Iterable[str], candidate: Candidate) -> bool:
+        """Add a device for a request that goes by these names; False if it breaks the constraint.
+
+        What was refused is not there and must not be removed.
+        """
+        if not self._concerns(names):
+            return True
+        value = candidate.attribute(self.attribute)
+        if value is None:
+            return False
+        taken = value in self._values if self._distinct else any(self._values.keys() - {value})
+        if taken:
+            return False
+        self._values[value] += 1
+        return True
+
+    def remove(self, names: Iterable[str], candidate: Candidate) -> None:
+        """Remove a device that was added."""
+        value = candidate.attribute(self.attribute)
+        if value is not None and self._concerns(names):
+            self._values[value] -= 1
+            if not self._values[value]:
+                del self._values[value]
+
+    def _concerns(self, names: Iterable[str]) -> bool:
+        return not self._requests or not self._requests.isdisjoint(names)

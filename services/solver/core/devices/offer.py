@@ -1,0 +1,123 @@
+"""What one place offers: the pools that it can see, in the order in which they are tried.
+
+Apart because nodes, claims in flight and planned claims differ only in what they can see; the
+search is the same.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from libs.domain.device import AttributeValue, Device, DevicePool, DeviceVersion
+from libs.domain.requirements import Requirements
+from services.solver.core.devices.usage import CounterId, DeviceId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidate:
+    """A device that a place can see."""
+
+    id: DeviceId
+    device: Device
+    pool: DevicePool
+    template: bool = False
+    """Whether it comes with the node that is planned, and is nobody else's."""
+    terms: tuple[Requirements, ...] = ()
+    """What the node still has to be to use it, any one suffices; empty: nothing."""
+    kind: int = 0
+    """Equal for devices of a pool that differ in nothing but name and attributes."""
+    attributes: Mapping[str, AttributeValue] = field(default_factory=dict)
+
+    def attribute(self, name: str) -> tuple[type, object] | None:
+        """Return the value of an attribute and its type, by its fully qualified name."""
+        found = self.attributes.get(name)
+        if found is None:
+            domain, _, rest = name.partition("/")
+            found = self.attributes.get(rest) if domain == self.pool.driver else None
+        if found is None:
+            return None
+        return type(found), found.text if isinstance(found, DeviceVersion) else found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Offer:
+    """What a place can see; its order is the order of trying."""
+
+    candidates: tuple[Candidate, ...] = ()
+    unusable: tuple[str, ...] = ()
+    """Pools of which nothing can be taken for now, each with the reason."""
+    budgets: Mapping[CounterId, int] = field(default_factory=dict)
+    """Counters of the pools in the cluster."""
+    template_budgets: Mapping[CounterId, int] = field(default_factory=dict)
+    """Counters of the pools that come with the node."""
+
+    def joined(self, other: "Offer") -> "Offer":
+        """Return what both offer, the other's devices last."""
+        return replace(
+            self,
+            candidates=self.candidates + other.candidates,
+            unusable=self.unusable + other.unusable,
+            budgets={**self.budgets, **other.budgets},
+            template_budgets={**self.template_budgets, **other.template_budgets},
+        )
+
+
+NOTHING = Offer()
+
+
+def in_order(pools: Iterable[DevicePool]) -> list[DevicePool]:
+    """Return the pools in the order in which they are tried: those that need preparing last."""
+    return sorted(
+        pools,
+        key=lambda one: (
+            any(device.has_binding_conditions for device in one.devices),
+            one.driver,
+            one.pool,
+        ),
+    )
+
+
+def unusable(pool: DevicePool) -> str:
+    """Return why nothing can be taken from the pool; empty if something can."""
+    if not pool.complete:
+        return f"pool {pool.key!r} is being updated"
+    return f"pool {pool.key!r} is invalid: {pool.problem}" if pool.problem else ""
+
+
+def budgets(pool: DevicePool) -> dict[CounterId, int]:
+    """Return the counters of the pool."""
+    return {
+        (pool.driver, pool.pool, budget.counter_set, name): amount
+        for budget in pool.counters
+        for name, amount in budget.amounts.items()
+    }
+
+
+def candidates(pool: DevicePool, *, template: bool = False) -> list[Candidate]:
+    """Return the devices of a pool, whoever can reach them."""
+    kinds: dict[Device, int] = {}
+    return [
+        Candidate(
+            id=(pool.driver, pool.pool, device.name),
+            device=device,
+            pool=pool,
+            template=template,
+            kind=kinds.setdefault(replace(device, name="", attributes=()), len(kinds)),
+            attributes={one.name: one.value for one in device.attributes},
+        )
+        for device in pool.devices
+    ]
+
+
+def template_offer(pools: Iterable[DevicePool]) -> Offer:
+    """Return what a node of an instance type brings itself."""
+    found = NOTHING
+    for pool in in_order(pools):
+        problem = unusable(pool)
+        found = found.joined(
+            Offer(unusable=(problem,))
+            if problem
+            else Offer(
+                candidates=tuple(candidates(pool, template=True)), template_budgets=budgets(pool)
+            )
+        )
+    return found

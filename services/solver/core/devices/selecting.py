@@ -1,0 +1,147 @@
+"""Which devices a request is about: the CEL selectors of its class and its own.
+
+Apart because this is the only place where an expression meets a device. Each expression is
+compiled once, each pair of expression and device judged once.
+
+Source: Kubernetes documentation, "Dynamic Resource Allocation", on selectors; kube-scheduler's
+device environment of 1.36: `driver`, `attributes`, `capacity`, `allowMultipleAllocations`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from libs.cel import semver
+from libs.cel.program import Program, compile_expression
+from libs.cel.values import CelError, OpenMap, Poison, Quantity, type_name
+from libs.domain.device import (
+    AttributeValue,
+    Device,
+    DeviceClass,
+    DeviceSubRequest,
+    DeviceVersion,
+)
+from libs.domain.errors import InvalidRequest
+
+_VARIABLES = frozenset({"device"})
+_UNIT = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A selector that has no answer, which stops whoever asks: it is to be mended."""
+
+    problem: str
+
+
+class Selectors:
+    """Judges devices; remembers every verdict."""
+
+    def __init__(self, classes: Mapping[str, DeviceClass]) -> None:
+        self._classes = classes
+        self._programs: dict[str, Program | Broken] = {}
+        self._bindings: dict[int, tuple[Device, dict[str, Any]]] = {}
+        self._verdicts: dict[tuple[str, int], bool | Broken] = {}
+
+    def has_class(self, name: str) -> bool:
+        """Tell whether there is such a class of devices."""
+        return name in self._classes
+
+    def match(self, request: DeviceSubRequest, driver: str, device: Device) -> bool | Broken:
+        """Tell whether the request is about this device, as far as its selectors say.
+
+        Args:
+            request: with a class that there is.
+            driver: of the device.
+            device: the same object for the same device in every call.
+        """
+        known = self._classes[request.device_class]
+        for owner, expressions in (
+            (f"device class {known.name!r}", known.selectors),
+            ("the request", request.selectors),
+        ):
+            for expression in expressions:
+                found = self._judge(expression, driver, device)
+                if isinstance(found, Broken):
+                    return Broken(problem=f"a selector of {owner} fails: {found.problem}")
+                if not found:
+                    return False
+        return True
+
+    def refusing(self, request: DeviceSubRequest, driver: str, device: Device) -> str:
+        """Return the first expression that does not hold of the device; empty if all do."""
+        known = self._classes[request.device_class]
+        for expression in (*known.selectors, *request.selectors):
+            if self._judge(expression, driver, device) is not True:
+                return expression
+        return ""
+
+    def _judge(self, expression: str, driver: str, device: Device) -> bool | Broken:
+        key = expression, id(device)
+        found = self._verdicts.get(key)
+        if found is None:
+            program = self._program(expression)
+            if isinstance(program, Broken):
+                return program
+            found = self._verdicts[key] = _evaluate(program, self._binding(driver, device))
+        return found
+
+    def _program(self, expression: str) -> Program | Broken:
+        found = self._programs.get(expression)
+        if found is None:
+            try:
+                found = compile_expression(expression, _VARIABLES)
+            except InvalidRequest as error:
+                found = Broken(problem=f"{expression!r} is no CEL: {error}")
+            self._programs[expression] = found
+        return found
+
+    def _binding(self, driver: str, device: Device) -> dict[str, Any]:
+        known = self._bindings.get(id(device))
+        if known is None:
+            # The device is kept with it: as long as it is there nobody else has its identity.
+            known = self._bindings[id(device)] = device, {"device": _as_value(driver, device)}
+        return known[1]
+
+
+def _evaluate(program: Program, bindings: Mapping[str, Any]) -> bool | Broken:
+    try:
+        value = program.evaluate(bindings)
+        if value is True or value is False:
+            return bool(value)
+        problem = f"it is of type {type_name(value)}, not bool"
+    except CelError as error:
+        problem = str(error)
+    return Broken(problem=f"{program.source!r}: {problem}")
+
+
+def _as_value(driver: str, device: Device) -> dict[str, Any]:
+    attributes: dict[str, dict[str, Any]] = {}
+    for attribute in device.attributes:
+        domain, name = _qualified(attribute.name, driver)
+        attributes.setdefault(domain, {})[name] = _attribute(attribute.value)
+    capacity: dict[str, dict[str, Any]] = {}
+    for one in device.capacity:
+        domain, name = _qualified(one.name, driver)
+        capacity.setdefault(domain, {})[name] = Quantity(number=Decimal(one.amount) / _UNIT)
+    return {
+        "driver": driver,
+        "allowMultipleAllocations": device.shared,
+        "attributes": OpenMap(items=attributes),
+        "capacity": OpenMap(items=capacity),
+    }
+
+
+def _qualified(name: str, driver: str) -> tuple[str, str]:
+    domain, slash, rest = name.partition("/")
+    return (domain, rest) if slash else (driver, name)
+
+
+def _attribute(value: AttributeValue) -> Any:
+    if not isinstance(value, DeviceVersion):
+        return value
+    try:
+        return semver.parse(value.text)
+    except CelError as error:
+        return Poison(message=str(error))
