@@ -170,10 +170,20 @@ def _with_claims(
 
 
 def _ephemeral_claims(pod: Pod) -> Iterator[PersistentVolumeClaim]:
+    owner = OwnerReference(
+        api_version="v1",
+        kind="Pod",
+        name=pod.metadata.name,
+        uid=pod.metadata.uid,
+        controller=True,
+    )
     for volume in pod.spec.volumes:
         if volume.ephemeral is not None:
             name = f"{pod.metadata.name}-{volume.name}"
-            yield _claim(pod.metadata.namespace, name, volume.ephemeral.volume_claim_template.spec)
+            spec = volume.ephemeral.volume_claim_template.spec
+            claim = _claim(pod.metadata.namespace, name, spec)
+            metadata = msgspec.structs.replace(claim.metadata, owner_references=(owner,))
+            yield msgspec.structs.replace(claim, metadata=metadata)
 
 
 def _claim(namespace: str, name: str, spec: PersistentVolumeClaimSpec) -> PersistentVolumeClaim:
