@@ -11,9 +11,10 @@ Cheapest, Requests, Labels, NodePoolLimits, Lost, Unplaced, Cost, PodCounts.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from libs.checker.ahead import ahead
 from libs.checker.claims import Purchase, claim_violations, offers, purchase
 from libs.checker.limits import over_limits
-from libs.checker.nodes import flying_node, planned_name, planned_node, started_node
+from libs.checker.nodes import flying_node, planned_name, planned_node
 from libs.domain import feature_gates
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.overlay import OverlaidOffer, completed
@@ -77,7 +78,7 @@ def check_plan(
     violations += _lost(plan, rows)
     violations += _unplaced(plan, names)
     violations += over_limits(snapshot, bought)
-    there = _as_it_will_be(cluster, snapshot, plan, names)
+    there = ahead(cluster, snapshot, [names.get(uid, uid) for uid in _placed(plan)])
     violations += check(there, nodes, list(_placements(plan, names)), daemon_sets=daemon_sets)
     return violations
 
@@ -104,33 +105,6 @@ def _purchases(
 
 def _observed(bought: Purchase) -> Resources:
     return bought.observed.get(bought.kind.name, NOTHING)
-
-
-def _as_it_will_be(
-    cluster: Cluster, snapshot: ClusterSnapshot, plan: Plan, names: Mapping[str, str]
-) -> Cluster:
-    """Return the cluster with starting nodes started, and pods that leave a going node waiting."""
-    starting = [node for node in snapshot.nodes.values() if not node.initialized]
-    leaving = {node.name for node in snapshot.nodes.values() if node.leaving}
-    placed = (names.get(uid, uid) for uid in sorted(_placed(plan)))
-    found = (cluster.pods.get(key) for key in placed)
-    moving = [pod for pod in found if pod is not None and pod.node_name in leaving]
-    if not starting and not moving:
-        return cluster
-    later = cluster.copy()
-    for node in starting:
-        later.put("Node", started_node(node))
-    for pod in moving:
-        later.delete("Pod", pod.key)
-        later.put("Pod", _successor(pod.obj))
-    return later
-
-
-def _successor(pod: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the pod that waits when this one is gone."""
-    metadata = {key: value for key, value in pod["metadata"].items() if key != "deletionTimestamp"}
-    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
-    return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
 
 
 def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[NodeClaim]:

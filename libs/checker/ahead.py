@@ -1,0 +1,67 @@
+"""The cluster as a plan will find it: what is under way is done.
+
+Apart because kube-scheduler judges what stands in the API at the moment, and a plan is for a moment
+later: nodes that are starting have started, pods of a node that is going wait for a new one, and
+claims without a storage class have got the default class.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from libs.checker.nodes import started_node
+from libs.domain.snapshot import ClusterSnapshot
+from libs.oracle.cluster import Cluster
+from libs.oracle.objects import key_of, metadata_of, spec_of
+
+_DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+
+
+def ahead(cluster: Cluster, snapshot: ClusterSnapshot, placed: Iterable[str]) -> Cluster:
+    """Return the cluster as the plan will find it; the one given is not changed.
+
+    Args:
+        cluster: the Kubernetes objects.
+        snapshot: the same cluster, where nodes are joined with their claims.
+        placed: `namespace/name` of the pods that the plan gives a place.
+    """
+    starting = [node for node in snapshot.nodes.values() if not node.initialized]
+    leaving = {node.name for node in snapshot.nodes.values() if node.leaving}
+    found = (cluster.pods.get(key) for key in sorted(placed))
+    moving = [pod for pod in found if pod is not None and pod.node_name in leaving]
+    claims = list(_classified(cluster))
+    if not starting and not moving and not claims:
+        return cluster
+    later = cluster.copy()
+    for node in starting:
+        later.put("Node", started_node(node))
+    for pod in moving:
+        later.delete("Pod", pod.key)
+        later.put("Pod", _successor(pod.obj))
+    for claim in claims:
+        later.put("PersistentVolumeClaim", claim)
+    return later
+
+
+def _classified(cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """Yield the claims that get the default class, of several the newest."""
+    defaults = [
+        one
+        for one in cluster.storage_classes.values()
+        if (metadata_of(one).get("annotations") or {}).get(_DEFAULT_CLASS) == "true"
+    ]
+    if not defaults:
+        return
+    defaults.sort(key=key_of)
+    newest = max(defaults, key=lambda one: metadata_of(one).get("creationTimestamp") or "")
+    for claim in cluster.claims.values():
+        spec = spec_of(claim)
+        if spec.get("storageClassName") is None and not spec.get("volumeName"):
+            name = metadata_of(newest)["name"]
+            yield {**claim, "spec": {**spec, "storageClassName": name}}
+
+
+def _successor(pod: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the pod that waits when this one is gone."""
+    metadata = {key: value for key, value in pod["metadata"].items() if key != "deletionTimestamp"}
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    return {**pod, "metadata": metadata, "spec": spec, "status": {"phase": "Pending"}}
