@@ -29,7 +29,7 @@ def pods(short: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {
             "apiVersion": "v1",
             "kind": "Pod",
-            "metadata": {"name": name, **metadata},
+            "metadata": {"name": name, "uid": f"{metadata['namespace']}/{name}", **metadata},
             "spec": spec,
             "status": merged(status, short.get("status", {})),
         }
