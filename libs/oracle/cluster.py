@@ -62,6 +62,10 @@ class Cluster:
         """PersistentVolumes by name."""
         self.storage_classes: dict[str, KubeObject] = {}
         self.csi_nodes: dict[str, KubeObject] = {}
+        self.resource_claims: dict[str, KubeObject] = {}
+        """ResourceClaims by `namespace/name`."""
+        self.resource_slices: dict[str, KubeObject] = {}
+        self.device_classes: dict[str, KubeObject] = {}
         self.anti_affinity: dict[AffinityTerm, dict[str, Pod]] = {}
         """Bound pods by each required anti-affinity term that they carry."""
         self.attractions: dict[tuple[int, AffinityTerm], dict[str, Pod]] = {}
@@ -76,6 +80,12 @@ class Cluster:
             "PersistentVolume": self.volumes,
             "StorageClass": self.storage_classes,
             "CSINode": self.csi_nodes,
+            "ResourceSlice": self.resource_slices,
+            "DeviceClass": self.device_classes,
+        }
+        self._namespaced = {
+            "PersistentVolumeClaim": self.claims,
+            "ResourceClaim": self.resource_claims,
         }
 
     def put(self, kind: str, obj: KubeObject) -> None:
@@ -89,8 +99,8 @@ class Cluster:
                 self._put_node(obj)
             case "Pod":
                 self._put_pod(obj)
-            case "PersistentVolumeClaim":
-                self.claims[key_of(obj)] = obj
+            case _ if kind in self._namespaced:
+                self._namespaced[kind][key_of(obj)] = obj
             case _ if kind in self._others:
                 self._others[kind][name_of(obj)] = obj
 
@@ -102,8 +112,8 @@ class Cluster:
             case "Pod":
                 self.pending.pop(key, None)
                 self._unbind(key)
-            case "PersistentVolumeClaim":
-                self.claims.pop(key, None)
+            case _ if kind in self._namespaced:
+                self._namespaced[kind].pop(key, None)
             case _ if kind in self._others:
                 self._others[kind].pop(key, None)
 
@@ -117,7 +127,7 @@ class Cluster:
         for kind, objects in (
             ("Node", [node.obj for node in self.nodes.values()]),
             ("Pod", [*(pod.obj for pod in self.pods.values()), *self.pending.values()]),
-            ("PersistentVolumeClaim", self.claims.values()),
+            *((kind, table.values()) for kind, table in self._namespaced.items()),
             *((kind, table.values()) for kind, table in self._others.items()),
         ):
             for obj in objects:
@@ -224,6 +234,9 @@ LISTS = {
     "pvs": "PersistentVolume",
     "storageClasses": "StorageClass",
     "csiNodes": "CSINode",
+    "resourceClaims": "ResourceClaim",
+    "resourceSlices": "ResourceSlice",
+    "deviceClasses": "DeviceClass",
 }
 """Kinds by the name of their list, as in recorded verdicts."""
 

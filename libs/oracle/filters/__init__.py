@@ -8,6 +8,7 @@ Source: kube-scheduler's default plugins (1.36).
 """
 
 from libs.oracle.filters import (
+    dynamic_resources,
     inter_pod_affinity,
     node_affinity,
     node_name,
@@ -39,5 +40,6 @@ FILTERS: tuple[tuple[str, Prepare], ...] = (
     ("VolumeZone", volume_zone.prepare),
     ("PodTopologySpread", pod_topology_spread.prepare),
     ("InterPodAffinity", inter_pod_affinity.prepare),
+    ("DynamicResources", dynamic_resources.prepare),
 )
 """(plugin, filter) in the order in which kube-scheduler runs them."""
