@@ -33,7 +33,8 @@ def match_static(
 ) -> dict[str, KubeObject]:
     """Match claims with existing volumes that the node reaches.
 
-    Small claims choose first, each the smallest volume that will do (by name among equals).
+    Small claims choose first, each the smallest volume that will do (by name among equals). A
+    claim that a volume is kept for takes that one or none.
 
     Returns:
         The volumes by claim key; claims without one are left out.
@@ -41,16 +42,15 @@ def match_static(
     chosen: dict[str, KubeObject] = {}
     taken: set[str] = set()
     for claim in sorted(claims, key=_requested):
-        fitting = [
+        suitable = [
             volume
             for name, volume in cluster.volumes.items()
-            if name not in taken and _fits(claim, volume) and _reaches(volume, node)
+            if name not in taken and _fits(claim, volume)
         ]
-        if fitting:
-            # A volume that was made for this claim comes before all others.
-            best = min(
-                fitting, key=lambda v: (not spec_of(v).get("claimRef"), _capacity(v), name_of(v))
-            )
+        kept = [volume for volume in suitable if spec_of(volume).get("claimRef")]
+        reached = [volume for volume in kept or suitable if _reaches(volume, node)]
+        if reached:
+            best = min(reached, key=lambda v: (_capacity(v), name_of(v)))
             chosen[key_of(claim)] = best
             taken.add(name_of(best))
     return chosen
@@ -70,7 +70,12 @@ def _fits(claim: KubeObject, volume: KubeObject) -> bool:
     spec, wanted = spec_of(volume), spec_of(claim)
     if metadata_of(volume).get("deletionTimestamp") or _capacity(volume) < _requested(claim):
         return False
+    if (spec.get("storageClassName") or "") != (wanted.get("storageClassName") or ""):
+        return False
     if (spec.get("volumeMode") or "Filesystem") != (wanted.get("volumeMode") or "Filesystem"):
+        return False
+    attributes = "volumeAttributesClassName"
+    if (spec.get(attributes) or "") != (wanted.get(attributes) or ""):
         return False
     reserved = spec.get("claimRef")
     if reserved:
@@ -80,7 +85,6 @@ def _fits(claim: KubeObject, volume: KubeObject) -> bool:
     return (
         status_of(volume).get("phase") == "Available"
         and (matcher is None or matcher.matches(labels_of(volume)))
-        and (spec.get("storageClassName") or "") == (wanted.get("storageClassName") or "")
         and set(wanted.get("accessModes") or ()) <= set(spec.get("accessModes") or ())
     )
 

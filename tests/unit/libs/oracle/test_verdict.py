@@ -151,6 +151,21 @@ def test_a_reserved_volume_serves_only_its_claim(
     assert judge(cluster, pod("a", volumes=mounts("data"))).schedulable is schedulable
 
 
+def test_a_claim_takes_no_volume_but_the_one_that_is_kept_for_it() -> None:
+    on_n2 = {"key": "zone", "operator": "In", "values": ["b"]}
+    affinity = {"required": {"nodeSelectorTerms": [{"matchExpressions": [on_n2]}]}}
+    reserved = {"namespace": "default", "name": "data"}
+    cluster = two_nodes(
+        ("StorageClass", storage_class(provisioner="kubernetes.io/no-provisioner")),
+        ("PersistentVolumeClaim", claim("data")),
+        ("PersistentVolume", volume("free")),
+        ("PersistentVolume", volume("kept", claimRef=reserved, nodeAffinity=affinity)),
+        ("PersistentVolume", volume("strange", class_name="other", claimRef=reserved)),
+    )
+
+    assert judge(cluster, pod("a", volumes=mounts("data"))).feasible == ("n2",)
+
+
 def test_old_and_new_zone_labels_of_volumes_and_nodes_are_the_same() -> None:
     zoned = volume("v")
     zoned["metadata"]["labels"] = {"failure-domain.beta.kubernetes.io/zone": "a__b"}
