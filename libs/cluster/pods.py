@@ -19,6 +19,7 @@ from libs.domain.requirements import ANYTHING
 from libs.kube.convert.inline_disk import InlineDisk, disk_names, inline_disks
 from libs.kube.convert.pod import claims_of, row
 from libs.kube.convert.requests import host_ports, pod_requests
+from libs.kube.convert.volume import PodClaim
 from libs.kube.objects.pod import Pod, PodResourceClaim, ResourceClaimStatus
 
 PodKey = tuple[str, str]
@@ -34,7 +35,7 @@ class PodRecord:
     raw: RawShape | None
     """None where not even its requests are legible."""
     problem: InvalidRequest | None
-    claims: tuple[tuple[str, str], ...]
+    claims: tuple[PodClaim, ...]
     inline: tuple[InlineDisk, ...]
     resource_claims: tuple[PodResourceClaim, ...]
     resource_claim_statuses: tuple[ResourceClaimStatus, ...]
@@ -198,10 +199,7 @@ class Pods:
         record.missing = None
         completion = Completion(labels=filtered(record.labels, placement.tracked))
         if record.refers:
-            try:
-                completion = _completed(completion, record, placement.resolver, shared)
-            except InvalidRequest as error:
-                record.missing = error
+            completion, record.missing = _completed(completion, record, placement.resolver, shared)
         record.shape = self._shapes.finish(record.raw, completion)
         if record.finished is None or record.finished.shape != record.shape.id:
             record.finished = record.row._replace(shape=record.shape.id)
@@ -238,21 +236,26 @@ def _used(record: PodRecord) -> frozenset[str]:
     """Return the volumes that the pod keeps in use, as `Pods` counts them."""
     if not (record.claims or record.inline) or record.row.terminal:
         return frozenset()
-    claims = (f"{record.row.namespace}/{name}" for _, name in record.claims)
+    claims = (f"{record.row.namespace}/{one.name}" for one in record.claims)
     return disk_names(record.inline).union(claims)
 
 
 def _completed(
     completion: Completion, record: PodRecord, resolver: Resolver, shared: frozenset[str]
-) -> Completion:
-    namespace = record.row.namespace
-    return replace(
-        completion,
-        volumes=resolver.volumes(namespace, record.claims, record.inline, shared),
-        device_claims=resolver.devices(
+) -> tuple[Completion, InvalidRequest | None]:
+    """Return the completion, and what keeps the pod out if it waits.
+
+    What a pod that runs has on its node counts, whatever became of all that it refers to.
+    """
+    found = resolver.volumes(record.row.namespace, record.claims, record.inline, shared)
+    completion = replace(completion, volumes=found.volumes)
+    try:
+        devices = resolver.devices(
             record.row, record.resource_claims, record.resource_claim_statuses
-        ),
-    )
+        )
+    except InvalidRequest as error:
+        return completion, found.problem or error
+    return replace(completion, device_claims=devices), found.problem
 
 
 def _rule(error: InvalidRequest) -> Rule:

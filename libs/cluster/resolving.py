@@ -11,7 +11,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.pod import PodRow
 from libs.kube.convert.device import device_claim
 from libs.kube.convert.inline_disk import InlineDisk
-from libs.kube.convert.volume import PodVolumes, Storage, resolve
+from libs.kube.convert.volume import PodClaim, Resolved, Storage, resolve
 from libs.kube.objects.device import ResourceClaim, ResourceClaimTemplate
 from libs.kube.objects.pod import PodResourceClaim, ResourceClaimStatus
 
@@ -29,15 +29,11 @@ class Resolver:
     def volumes(
         self,
         namespace: str,
-        claims: Iterable[tuple[str, str]],
+        claims: Iterable[PodClaim],
         inline: Iterable[InlineDisk],
         shared: frozenset[str],
-    ) -> PodVolumes:
-        """Return what a pod's volumes demand; arguments as of `convert.volume.resolve`.
-
-        Raises:
-            InvalidRequest: a claim is missing, or cannot be bound.
-        """
+    ) -> Resolved:
+        """Return what a pod's volumes demand; arguments as of `convert.volume.resolve`."""
         return resolve(namespace, claims, inline, self.storage, shared)
 
     def devices(

@@ -15,6 +15,7 @@ from libs.domain.taint import Effect, Toleration, TolerationOperator
 from libs.domain.topology import PreferredNodeTerm
 from libs.kube.convert import selectors, topology
 from libs.kube.convert.requests import host_ports, pod_requests
+from libs.kube.convert.volume import PodClaim
 from libs.kube.objects import pod as objects
 from libs.kube.objects.metadata import ObjectMeta
 from libs.kube.objects.pod import Pod, PodSpec
@@ -123,7 +124,7 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
         deletion_cost=_deletion_cost(metadata.annotations),
         do_not_disrupt_ms=do_not_disrupt.parse(metadata.annotations).span_ms,
         owner=owner,
-        volume_claims=tuple(sorted({name for _, name in claims_of(pod)})),
+        volume_claims=tuple(sorted({one.name for one in claims_of(pod)})),
         gang=gang_of(pod),
     )
     return found._replace(provisionable=_is_provisionable(pod, found, offline=offline))
@@ -134,16 +135,17 @@ def uid_of(metadata: ObjectMeta) -> str:
     return metadata.uid or f"{metadata.namespace}/{metadata.name}"
 
 
-def claims_of(pod: Pod) -> tuple[tuple[str, str], ...]:
-    """Return the path and the name of each volume claim of the pod, ephemeral ones included."""
+def claims_of(pod: Pod) -> tuple[PodClaim, ...]:
+    """Return the volume claims of the pod, ephemeral ones included."""
     found = []
     for index, volume in enumerate(pod.spec.volumes):
         path = f"spec.volumes[{index}]"
         if volume.persistent_volume_claim is not None:
             name = volume.persistent_volume_claim.claim_name
-            found.append((f"{path}.persistentVolumeClaim.claimName", name))
+            found.append(PodClaim(f"{path}.persistentVolumeClaim.claimName", name))
         elif volume.ephemeral is not None:
-            found.append((f"{path}.ephemeral", f"{pod.metadata.name}-{volume.name}"))
+            name = f"{pod.metadata.name}-{volume.name}"
+            found.append(PodClaim(f"{path}.ephemeral", name, pod.metadata.uid))
     return tuple(found)
 
 

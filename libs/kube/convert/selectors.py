@@ -81,7 +81,9 @@ def node_selector(labels: Mapping[str, str], path: str) -> Requirements:
 
 
 def node_term(term: NodeSelectorTerm, path: str) -> NodeTerm | None:
-    """Return a term of a required node affinity; None for an empty one, which matches nothing.
+    """Return a term of a required node affinity; None for one that matches nothing.
+
+    That is an empty one, or one whose fields leave no node name.
 
     Raises:
         InvalidRequest: an expression or field that Kubernetes refuses.
@@ -89,10 +91,17 @@ def node_term(term: NodeSelectorTerm, path: str) -> NodeTerm | None:
     if not term.match_expressions and not term.match_fields:
         return None
     allowed, excluded = _node_names(term.match_fields, f"{path}.matchFields")
+    if allowed is not None and not allowed - excluded:
+        return None
+    for index, one in enumerate(term.match_expressions):
+        for value in one.values:
+            if problem := label_value_problem(value):
+                where = f"{path}.matchExpressions[{index}].values"
+                raise InvalidRequest(problem, field=where)
     return NodeTerm(
         requirements=node_requirements(term.match_expressions, f"{path}.matchExpressions"),
-        node_names=allowed,
-        excluded_node_names=excluded,
+        node_names=tuple(sorted(allowed or ())),
+        excluded_node_names=tuple(sorted(excluded)),
     )
 
 
@@ -159,7 +168,8 @@ def entry(one: LabelSelectorRequirement, path: str) -> Entry:
 
 def _node_names(
     fields: Iterable[LabelSelectorRequirement], path: str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+) -> tuple[frozenset[str] | None, frozenset[str]]:
+    """Return the allowed names, None for all, and the excluded ones."""
     allowed: frozenset[str] | None = None
     excluded: frozenset[str] = frozenset()
     for index, one in enumerate(fields):
@@ -173,9 +183,7 @@ def _node_names(
             excluded |= names
         else:
             allowed = names if allowed is None else allowed & names
-    if allowed is not None and not allowed - excluded:
-        raise InvalidRequest("its terms leave no node name", field=path)
-    return tuple(sorted(allowed or ())), tuple(sorted(excluded))
+    return allowed, excluded
 
 
 def _own(key: str, operator: Operator, labels: Mapping[str, str]) -> Requirement:

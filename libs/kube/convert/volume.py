@@ -1,28 +1,20 @@
-"""Where the volumes of a pod can be used, and how many its node must attach.
+"""What the volumes of a pod demand of its node: where they can be used, what must be attached.
 
 Apart because a claim leads to a volume or a class, and any of them may be missing: then the pod
 cannot run anywhere yet, for a reason that says which object is the problem.
 
-Differs from Karpenter on purpose: a volume of one host keeps the pod on that host. Karpenter
-forgets the host name, and kube-scheduler refuses the node that it then buys.
-
-Source: kube-scheduler's VolumeBinding, VolumeZone and NodeVolumeLimits; Kubernetes documentation,
-"Storage Classes"; `docs/sources.md` B6, B7, D13.
+Source: kube-scheduler's VolumeBinding and NodeVolumeLimits; `docs/sources.md` B6, B7.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from libs.domain import labels as label_keys
 from libs.domain.errors import InvalidRequest
-from libs.domain.labels import HOSTNAME, REGION, ZONE
+from libs.domain.labels import HOSTNAME, ZONE
 from libs.domain.pod import ExclusiveDisk, SharedVolume, VolumeAttachCount
-from libs.domain.quantity import parse
-from libs.domain.requirement import Operator, Requirement
-from libs.domain.requirements import ANYTHING, Requirements
-from libs.kube.convert import selectors
+from libs.domain.requirements import ANYTHING
 from libs.kube.convert.inline_disk import (
     AZURE_DRIVER,
     CINDER_DRIVER,
@@ -30,14 +22,12 @@ from libs.kube.convert.inline_disk import (
     GCE_DRIVER,
     InlineDisk,
 )
-from libs.kube.objects.metadata import Quantities
-from libs.kube.objects.storage import (
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
+from libs.kube.convert.volume_matching import Waiting, candidates, class_name, common_places
+from libs.kube.convert.volume_place import Places, bound_places, class_places, on_host
+from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_POD = "ReadWriteOncePod"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
@@ -55,8 +45,16 @@ _IN_TREE = (
     ("cinder", CINDER_DRIVER),
 )
 """Fields of the storage kinds that CSI drivers have taken over."""
-_SEVERAL = "__"
-"""Separates the zones in the label of a volume that several zones reach."""
+
+
+class PodClaim(NamedTuple):
+    """A volume claim that a pod uses."""
+
+    path: str
+    """Where the pod names it."""
+    name: str
+    owner: str | None = None
+    """Uid of the pod if the claim has to be its own (an ephemeral volume)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ class Storage:
 class PodVolumes:
     """What a pod's volumes demand of its node; volumes that work everywhere are left out."""
 
-    topology: tuple[tuple[Requirements, ...], ...] = ()
+    topology: tuple[Places, ...] = ()
     attached: tuple[VolumeAttachCount, ...] = ()
     shared: tuple[SharedVolume, ...] = ()
     exclusive: tuple[ExclusiveDisk, ...] = ()
@@ -82,72 +80,95 @@ NO_VOLUMES = PodVolumes()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Claim:
-    """What one claim demands."""
+class Resolved:
+    """What a pod's volumes demand, and what is in the way of a pod that waits."""
 
-    alternatives: tuple[Requirements, ...]
-    """Never empty."""
-    driver: str
-    exclusive: bool
-    topology_key: str
-    """As of `SharedVolume`."""
+    volumes: PodVolumes = NO_VOLUMES
+    """What a problem is about is left out, but for what is attached all the same."""
+    problem: InvalidRequest | None = None
+    """The first claim that is missing, lost, deleting, or cannot be bound where the pod goes; with
+    the path in the pod."""
 
 
 def resolve(
     namespace: str,
-    claims: Iterable[tuple[str, str]],
+    claims: Iterable[PodClaim],
     inline: Iterable[InlineDisk],
     storage: Storage,
     shared: frozenset[str] = frozenset(),
-) -> PodVolumes:
+) -> Resolved:
     """Return what a pod's volumes demand.
 
     Args:
         namespace: of the pod.
-        claims: path in the pod and name of each claim.
+        claims: those of the pod.
         inline: disks without a claim.
         storage: everything that claims may refer to.
         shared: what other pods use, too: claims as `namespace/name`, disks as `disk_names` has
             them.
-
-    Raises:
-        InvalidRequest: a claim is missing, lost, deleting, or cannot be bound where the pod goes;
-            with the path in the pod.
     """
     disks = tuple(inline)
-    attached = Counter({one.attached: one.driver for one in disks if one.attached}.values())
-    topology = []
     found: dict[str, _Claim] = {}
-    for path, name in claims:
-        if name in found:
+    problem: InvalidRequest | None = None
+    for one in claims:
+        claim = storage.claims.get((namespace, one.name))
+        if one.name in found:
             continue
         try:
-            claim = found[name] = _claim(namespace, name, storage)
+            if claim is None:
+                raise InvalidRequest(f"{_shown(namespace, one.name)} does not exist")
+            found[one.name] = _attached(claim, storage)
+            found[one.name] = _placed(found[one.name], one, claim, storage)
         except InvalidRequest as error:
-            raise error.under(path) from None
-        if ANYTHING not in claim.alternatives:
-            topology.append(claim.alternatives)
-        if claim.driver:
-            attached[claim.driver] += 1
-    return PodVolumes(
-        topology=tuple(topology),
-        attached=tuple(
-            VolumeAttachCount(driver=driver, count=count)
-            for driver, count in sorted(attached.items())
+            problem = problem or error.under(one.path)
+    waiting = [one.waiting for one in found.values() if one.waiting is not None]
+    together = common_places(waiting)
+    if not all(together):
+        problem = problem or _nowhere_together(waiting)
+    places = (*(one.bound for one in found.values()), *together)
+    drivers = [one.driver for one in found.values()]
+    drivers += {one.attached: one.driver for one in disks}.values()
+    return Resolved(
+        volumes=PodVolumes(
+            topology=tuple(one for one in places if one and ANYTHING not in one),
+            attached=tuple(
+                VolumeAttachCount(driver=driver, count=count)
+                for driver, count in sorted(Counter(drivers).items())
+                if driver
+            ),
+            shared=tuple(
+                one
+                for one in sorted(_volumes(namespace, found, disks), key=lambda one: one.claim)
+                if one.claim in shared
+            ),
+            exclusive=tuple(
+                sorted(
+                    one.exclusive
+                    for one in disks
+                    if one.exclusive is not None and one.exclusive.disk in shared
+                )
+            ),
         ),
-        shared=tuple(
-            one
-            for one in sorted(_volumes(namespace, found, disks), key=lambda one: one.claim)
-            if one.claim in shared
-        ),
-        exclusive=tuple(
-            sorted(
-                one.exclusive
-                for one in disks
-                if one.exclusive is not None and one.exclusive.disk in shared
-            )
-        ),
+        problem=problem,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    """What one claim demands: it is bound or waits for its pod, if it is in order."""
+
+    driver: str
+    """CSI driver that attaches its volume, even one that is yet to be made."""
+    exclusive: bool
+    bound: Places = ()
+    waiting: Waiting | None = None
+
+    @property
+    def topology_key(self) -> str:
+        """Return the key as of `SharedVolume`."""
+        if self.waiting is None:
+            return ""
+        return HOSTNAME if any(HOSTNAME in one for one in self.waiting.places) else ZONE
 
 
 def _volumes(
@@ -164,29 +185,43 @@ def _volumes(
         yield SharedVolume(claim=volume, driver=driver)
 
 
-def _claim(namespace: str, name: str, storage: Storage) -> _Claim:
-    claim = storage.claims.get((namespace, name))
-    shown = f'persistentvolumeclaim "{namespace}/{name}"'
-    if claim is None:
-        raise InvalidRequest(f"{shown} does not exist")
+def _attached(claim: PersistentVolumeClaim, storage: Storage) -> _Claim:
+    volume = storage.volumes.get(("", claim.spec.volume_name))
+    if volume is None:
+        name = class_name(claim.metadata, claim.spec.storage_class_name)
+        found = _default_class(storage) if name is None else storage.classes.get(("", name))
+        provisioner = "" if found is None else found.provisioner
+        driver = _CSI_OF_PROVISIONER.get(provisioner, provisioner)
+    else:
+        driver = _driver_of_volume(volume)
+    return _Claim(
+        driver="" if driver == NO_PROVISIONER else driver,
+        exclusive=ONE_POD in claim.spec.access_modes,
+    )
+
+
+def _placed(
+    known: _Claim, used: PodClaim, claim: PersistentVolumeClaim, storage: Storage
+) -> _Claim:
+    """Return the claim with the places where it can be used.
+
+    Raises:
+        InvalidRequest: it is not in order.
+    """
+    shown = _shown(claim.metadata.namespace, claim.metadata.name)
+    owner = claim.metadata.controller
     if claim.metadata.deletion_timestamp is not None:
         raise InvalidRequest(f"{shown} is being deleted")
     if claim.status.phase == "Lost":
         raise InvalidRequest(f"{shown} has lost its volume")
-    bound = bool(claim.spec.volume_name)
-    alternatives, driver = (_bound if bound else _unbound)(claim, shown, storage)
-    hosts = any(HOSTNAME in one for one in alternatives)
-    return _Claim(
-        alternatives=alternatives,
-        driver=driver,
-        exclusive=ONE_POD in claim.spec.access_modes,
-        topology_key="" if bound else HOSTNAME if hosts else ZONE,
-    )
+    if used.owner is not None and (owner is None or owner.uid != used.owner):
+        raise InvalidRequest(f"{shown} was not made for this pod, which does not own it")
+    if claim.spec.volume_name:
+        return replace(known, bound=_bound(claim, shown, storage))
+    return replace(known, waiting=_waiting(claim, shown, storage))
 
 
-def _bound(
-    claim: PersistentVolumeClaim, shown: str, storage: Storage
-) -> tuple[tuple[Requirements, ...], str]:
+def _bound(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Places:
     name = claim.spec.volume_name
     if BIND_COMPLETED not in claim.metadata.annotations:
         raise InvalidRequest(f'{shown} is not yet bound to volume "{name}"')
@@ -195,122 +230,67 @@ def _bound(
         raise InvalidRequest(f'persistentvolume "{name}" of {shown} does not exist')
     if volume.metadata.deletion_timestamp is not None:
         raise InvalidRequest(f'persistentvolume "{name}" of {shown} is being deleted')
-    return volume_alternatives(volume), _driver_of_volume(volume)
+    return bound_places(volume)
 
 
-def volume_alternatives(volume: PersistentVolume) -> tuple[Requirements, ...]:
-    """Return where a volume can be used: any one suffices, `ANYTHING` is everywhere.
-
-    Raises:
-        InvalidRequest: its node affinity has an expression that Kubernetes refuses.
-    """
-    zones = _zone_labels(volume.metadata.labels)
-    required = volume.spec.node_affinity.required
-    if required is None:
-        return (zones,)
-    path = f"persistentvolume {volume.metadata.name}: spec.nodeAffinity.required.nodeSelectorTerms"
-    found = []
-    for index, term in enumerate(required.node_selector_terms):
-        converted = selectors.node_term(term, f"{path}[{index}]")
-        if converted is None:
-            continue
-        requirements = converted.requirements
-        if converted.node_names:
-            # A volume that names its node means the host: nodes are made with that label.
-            host = Requirement.of(HOSTNAME, Operator.IN, converted.node_names)
-            requirements = requirements.intersection(Requirements((host,)))
-        found.append(requirements.intersection(zones))
-    if not found:
-        raise InvalidRequest(f'persistentvolume "{volume.metadata.name}" can be used on no node')
-    return tuple(found)
-
-
-def _unbound(
-    claim: PersistentVolumeClaim, shown: str, storage: Storage
-) -> tuple[tuple[Requirements, ...], str]:
+def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Waiting:
     storage_class = _class_of(claim, shown, storage)
-    name = storage_class.metadata.name
+    name, provisioner = storage_class.metadata.name, storage_class.provisioner
     if storage_class.volume_binding_mode == "Immediate":
         raise InvalidRequest(
             f'{shown} is not bound, and storageclass "{name}" binds before pods are placed'
         )
-    static = _static(claim, storage_class, storage)
-    if storage_class.provisioner == NO_PROVISIONER:
-        if not static:
-            raise InvalidRequest(
-                f'{shown} waits for a volume of storageclass "{name}", which makes none'
-            )
-        return static, ""
-    terms = (
-        Requirements(
-            Requirement.of(one.key, Operator.IN, one.values) for one in term.match_label_expressions
+    made = class_places(storage_class) if provisioner not in ("", NO_PROVISIONER) else ()
+    node = claim.metadata.annotations.get(SELECTED_NODE)
+    if node is not None:
+        # Its volume is being made there already.
+        made = tuple(place.intersection(on_host(node)) for place in made)
+    there = storage.volumes.values() if node is None else ()
+    found = Waiting(claim=claim, made=made, volumes=candidates(claim, name, there))
+    if not found.places:
+        raise InvalidRequest(
+            f'{shown} waits for a volume of storageclass "{name}", which makes none'
         )
-        for term in storage_class.allowed_topologies
-    )
-    places = tuple(term for term in terms if len(term)) or (ANYTHING,)
-    provisioner = storage_class.provisioner
-    return (*static, *places), _CSI_OF_PROVISIONER.get(provisioner, provisioner)
-
-
-def _class_of(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> StorageClass:
-    name = claim.spec.storage_class_name
-    if name is None:
-        return _default_class(shown, storage)
-    if not name:
-        raise InvalidRequest(f"{shown} is not bound and has no storage class")
-    found = storage.classes.get(("", name))
-    if found is None:
-        raise InvalidRequest(f'storageclass "{name}" of {shown} does not exist')
     return found
 
 
-def _default_class(shown: str, storage: Storage) -> StorageClass:
-    """Return the newest default class, as admission would choose it."""
+def _nowhere_together(waiting: Iterable[Waiting]) -> InvalidRequest:
+    names = ", ".join(f'"{one.claim.metadata.name}"' for one in waiting)
+    return InvalidRequest(
+        f"persistentvolumeclaims {names} compete for volumes; no place has one for each",
+        field="spec.volumes",
+    )
+
+
+def _class_of(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> StorageClass:
+    name = class_name(claim.metadata, claim.spec.storage_class_name)
+    found = _default_class(storage) if name is None else storage.classes.get(("", name))
+    if found is not None:
+        return found
+    if name is None:
+        raise InvalidRequest(f"{shown} has no storage class, and none is the default")
+    if not name:
+        raise InvalidRequest(f"{shown} is not bound and has no storage class")
+    raise InvalidRequest(f'storageclass "{name}" of {shown} does not exist')
+
+
+def _default_class(storage: Storage) -> StorageClass | None:
+    """Return the newest default class, as admission would choose it; None if there is none."""
     defaults = [
         one
         for one in storage.classes.values()
         if one.metadata.annotations.get(DEFAULT_CLASS) == "true"
     ]
-    if not defaults:
-        raise InvalidRequest(f"{shown} has no storage class, and none is the default")
     defaults.sort(key=lambda one: one.metadata.name)
     created = [one.metadata.creation_timestamp for one in defaults]
     dated = [at for at in created if at is not None]
-    return defaults[created.index(max(dated))] if dated else defaults[0]
+    if dated:
+        return defaults[created.index(max(dated))]
+    return defaults[0] if defaults else None
 
 
-def _static(
-    claim: PersistentVolumeClaim, storage_class: StorageClass, storage: Storage
-) -> tuple[Requirements, ...]:
-    """Return where there is a volume that the claim may take as it is."""
-    name = storage_class.metadata.name
-    selector = selectors.label_selector(claim.spec.selector, "spec.selector")
-    found: set[Requirements] = set()
-    for volume in storage.volumes.values():
-        suits = selector is None or selector.matches(volume.metadata.labels)
-        if volume.spec.storage_class_name == name and suits and _may_take(claim, volume):
-            found.update(volume_alternatives(volume))
-    return tuple(sorted(found, key=str))
-
-
-def _may_take(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
-    wanted, offered = claim.spec, volume.spec
-    is_free = volume.metadata.deletion_timestamp is None and (
-        volume.status.phase in ("", "Available")
-        if offered.claim_ref is None
-        else (offered.claim_ref.namespace, offered.claim_ref.name)
-        == (claim.metadata.namespace, claim.metadata.name)
-    )
-    return (
-        is_free
-        and wanted.volume_mode == offered.volume_mode
-        and set(wanted.access_modes) <= set(offered.access_modes)
-        and _size(wanted.resources.requests) <= _size(offered.capacity)
-    )
-
-
-def _size(quantities: Quantities) -> Fraction:
-    return parse(quantities.get("storage", 0))
+def _shown(namespace: str, name: str) -> str:
+    return f'persistentvolumeclaim "{namespace}/{name}"'
 
 
 def _driver_of_volume(volume: PersistentVolume) -> str:
@@ -318,14 +298,4 @@ def _driver_of_volume(volume: PersistentVolume) -> str:
         return volume.spec.csi.driver
     return next(
         (driver for field, driver in _IN_TREE if getattr(volume.spec, field) is not None), ""
-    )
-
-
-def _zone_labels(labels: Mapping[str, str]) -> Requirements:
-    """Return what the zone and region labels of a volume demand."""
-    canonical = label_keys.canonical_labels(labels)
-    return Requirements(
-        Requirement.of(key, Operator.IN, canonical[key].split(_SEVERAL))
-        for key in (ZONE, REGION)
-        if canonical.get(key)
     )

@@ -27,6 +27,7 @@ class PersistentVolumeClaimSpec(KubeStruct, frozen=True):
     access_modes: tuple[str, ...] = ()
     resources: ClaimResources = ClaimResources()
     selector: LabelSelector | None = None
+    volume_attributes_class_name: str = ""
 
 
 class PersistentVolumeClaimTemplate(KubeStruct, frozen=True):
@@ -97,12 +98,14 @@ class ClaimReference(KubeStruct, frozen=True):
 
     namespace: str = ""
     name: str = ""
+    uid: str = ""
 
 
 class PersistentVolumeSpec(KubeStruct, frozen=True):
     """A volume by what it is made of."""
 
     storage_class_name: str = ""
+    volume_attributes_class_name: str = ""
     claim_ref: ClaimReference | None = None
     volume_mode: str = "Filesystem"
     access_modes: tuple[str, ...] = ()

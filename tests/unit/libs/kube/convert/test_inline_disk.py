@@ -60,7 +60,7 @@ def test_other_volumes_are_no_disks() -> None:
 
 
 def test_what_nobody_else_names_is_counted_and_no_more() -> None:
-    found = resolve("default", [], _disks(EBS, GCE, EBS), NOTHING)
+    found = resolve("default", [], _disks(EBS, GCE, EBS), NOTHING).volumes
 
     assert found.attached == (
         VolumeAttachCount(driver="ebs.csi.aws.com", count=1),
@@ -72,7 +72,7 @@ def test_what_nobody_else_names_is_counted_and_no_more() -> None:
 def test_what_others_name_too_is_shared_and_excludes_them() -> None:
     disks = _disks(GCE, ISCSI)
 
-    found = resolve("default", [], disks, NOTHING, disk_names(disks))
+    found = resolve("default", [], disks, NOTHING, disk_names(disks)).volumes
 
     assert found.shared == (
         SharedVolume(claim="pd.csi.storage.gke.io/pd", driver="pd.csi.storage.gke.io"),

@@ -302,7 +302,10 @@ def test_claims_are_those_by_name_and_those_that_live_with_the_pod() -> None:
 
     found = pod(volumes=volumes)
 
-    assert [name for _, name in claims_of(found)] == ["c", "web-0-scratch"]
+    assert [(one.name, one.owner) for one in claims_of(found)] == [
+        ("c", None),
+        ("web-0-scratch", found.metadata.uid),
+    ]
     assert row(found).volume_claims == ("c", "web-0-scratch")
 
 

@@ -3,14 +3,16 @@ from typing import Any
 import pytest
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.pod import VolumeAttachCount
+from libs.domain.pod import SharedVolume, VolumeAttachCount
 from libs.domain.requirements import Requirements
-from libs.kube.convert.volume import PodVolumes, Storage, resolve
+from libs.kube.convert.volume import PodClaim, PodVolumes, Storage, resolve
 from libs.kube.objects.decoding import from_document
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from tests.unit.libs.kube.manifests import Document, metadata, pod
+from tests.unit.libs.kube.manifests import Document, metadata
 
 ZONE = "topology.kubernetes.io/zone"
+NO_PLACE = "topology.kubernetes.io/region DoesNotExist, topology.kubernetes.io/zone DoesNotExist"
+"""Nodes that say nothing of zone and region are taken to reach every volume."""
 BOUND = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
 
 
@@ -54,7 +56,10 @@ def _resolved(
         if storage_class is None
         else {("", "gp3"): from_document(storage_class, StorageClass)},
     )
-    return resolve("default", [("spec.volumes[0]", "data")], [], storage)
+    found = resolve("default", [PodClaim("spec.volumes[0]", "data")], [], storage)
+    if found.problem is not None:
+        raise found.problem
+    return found.volumes
 
 
 def _shown(requirements: Requirements) -> str:
@@ -68,7 +73,7 @@ def _shown(requirements: Requirements) -> str:
             _bound(),
             _volume([_in(ZONE, "a")], [_in(ZONE, "b")]),
             None,
-            [[f"{ZONE} In [a]", f"{ZONE} In [b]"]],
+            [[f"{ZONE} In [a b]"]],
             id="terms of a bound volume are alternatives",
         ),
         pytest.param(_bound(), _volume(), None, [], id="a volume that works everywhere"),
@@ -76,14 +81,14 @@ def _shown(requirements: Requirements) -> str:
             _bound(),
             _volume(meta={"labels": {"failure-domain.beta.kubernetes.io/zone": "a__b"}}),
             None,
-            [[f"{ZONE} In [a b]"]],
+            [[NO_PLACE, f"{ZONE} In [a b]"]],
             id="legacy zone label with two zones",
         ),
         pytest.param(
             _bound(),
             _volume([_in("disk", "ssd")], meta={"labels": {ZONE: "a"}}),
             None,
-            [[f"disk In [ssd], {ZONE} In [a]"]],
+            [[f"disk In [ssd], {NO_PLACE}", f"disk In [ssd], {ZONE} In [a]"]],
             id="label and affinity both hold",
         ),
         pytest.param(
@@ -100,11 +105,11 @@ def _shown(requirements: Requirements) -> str:
             _class(
                 allowedTopologies=[
                     {"matchLabelExpressions": [{"key": ZONE, "values": ["a", "b"]}]},
-                    {"matchLabelExpressions": [{"key": ZONE, "values": ["c"]}]},
+                    {"matchLabelExpressions": [{"key": "rack", "values": ["c"]}]},
                     {},
                 ]
             ),
-            [[f"{ZONE} In [a b]", f"{ZONE} In [c]"]],
+            [["rack In [c]", f"{ZONE} In [a b]"]],
             id="allowed topologies are alternatives",
         ),
         pytest.param(
@@ -179,6 +184,13 @@ def test_where_a_claim_can_be_used(
         ),
         pytest.param(
             _claim(),
+            None,
+            _class(allowedTopologies=[{}]),
+            "waits for a volume",
+            id="topologies that are nowhere",
+        ),
+        pytest.param(
+            _claim(),
             _volume([_in(ZONE, "a")], storageClassName="other"),
             _class(provisioner="kubernetes.io/no-provisioner"),
             "waits for a volume",
@@ -237,3 +249,34 @@ def test_volumes_are_counted_per_driver(
     found = _resolved(claim, volume, storage_class).attached
 
     assert found == ((VolumeAttachCount(driver=driver, count=1),) if driver else ())
+
+
+@pytest.mark.parametrize("owner", ["pod-uid", "another", None])
+def test_an_ephemeral_claim_is_for_the_pod_that_owns_it(owner: str | None) -> None:
+    owners = [{"kind": "Pod", "name": "web", "uid": owner, "controller": True}] if owner else []
+    claim = from_document(_claim(meta={"ownerReferences": owners}), PersistentVolumeClaim)
+    storage = Storage(
+        claims={("default", "data"): claim},
+        volumes={},
+        classes={("", "gp3"): from_document(_class(), StorageClass)},
+    )
+
+    found = resolve("default", [PodClaim("spec.volumes[0]", "data", "pod-uid")], [], storage)
+
+    assert (found.problem is None) == (owner == "pod-uid")
+
+
+def test_what_runs_keeps_its_volumes_attached_whatever_became_of_their_claims() -> None:
+    claim = from_document(
+        _bound(phase="Lost", accessModes=["ReadWriteOncePod"]), PersistentVolumeClaim
+    )
+    volume = from_document(_volume(csi={"driver": "d"}), PersistentVolume)
+    storage = Storage(claims={("default", "data"): claim}, volumes={("", "pv"): volume}, classes={})
+    claims = [PodClaim("spec.volumes[0]", "gone"), PodClaim("spec.volumes[1]", "data")]
+
+    found = resolve("default", claims, [], storage, frozenset({"default/data"}))
+
+    assert found.problem is not None
+    assert found.problem.field == "spec.volumes[0]"
+    assert found.volumes.attached == (VolumeAttachCount(driver="d", count=1),)
+    assert found.volumes.shared == (SharedVolume(claim="default/data", driver="d", exclusive=True),)
