@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from libs.checker.plan import check_solution
 from libs.cluster import files
@@ -28,7 +27,7 @@ from libs.domain.solution import (
 from libs.oracle.cluster import Cluster
 from services.solver.core.solve import solve
 from tests.scenarios import catalogue, outcome, short_form
-from tests.scenarios.words import checked
+from tests.scenarios.words import checked, documents
 
 HERE = Path(__file__).parent
 
@@ -47,7 +46,7 @@ def _scenarios() -> list[Any]:
     return [
         pytest.param(scenario, id=f"{path.stem}: {scenario['case']}")
         for path in sorted(HERE.glob("*.yaml"))
-        for scenario in yaml.safe_load_all(path.read_text())
+        for scenario in documents(path)
     ]
 
 

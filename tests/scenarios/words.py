@@ -1,7 +1,10 @@
 """The words of the short form: label keys, requirements, taints, tolerations as one text each."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 KEYS = {
     "zone": "topology.kubernetes.io/zone",
@@ -14,6 +17,11 @@ KEYS = {
     "pool": "karpenter.sh/nodepool",
 }
 """Short names of label keys, understood wherever the short form wants a key."""
+
+
+def documents(path: Path) -> list[Any]:
+    """Return the documents of a YAML file."""
+    return list(yaml.load_all(path.read_text(), Loader=yaml.CSafeLoader))
 
 
 def checked(short: Mapping[str, Any], known: Iterable[str]) -> None:
