@@ -53,11 +53,13 @@ class Ask:
     anti_affinity: tuple[PodAffinityTerm, ...]
     effects: frozenset[Effect]
     """Effects of taints that have to be tolerated."""
+    near_companions: bool = False
+    """Whether the places are only those where its companions may run, too."""
 
     @property
     def topological(self) -> bool:
         """Return whether other pods decide where this one may run."""
-        return bool(self.spread or self.affinity or self.anti_affinity)
+        return bool(self.spread or self.affinity or self.anti_affinity or self.shape.shared_volumes)
 
 
 def asks(shape: PodShape, policy: PreferencePolicy, *, prefer_no_schedule: bool) -> tuple[Ask, ...]:

@@ -143,6 +143,12 @@ class Bins:
             self._headroom[claim] = known.roof
         self._headroom[claims] -= self._used[claims]
 
+    def become(self, claim: int, known: ClaimClass) -> None:
+        """Let a claim be of another class, of fewer types, that has room for its pods."""
+        nobody = np.zeros(1, np.int64)
+        nothing = np.zeros(self._used.shape[1], np.int64)
+        self.take_claims(np.array([claim], np.int64), nobody, nothing, [known])
+
     def open(self, known: ClaimClass, count: int) -> Ints:
         """Add empty claims of a class and return their numbers, (count,)."""
         first = len(self.claims)

@@ -17,6 +17,7 @@ from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins, first_bins
 from services.solver.core.claim_class import Bounds, ClaimClass
 from services.solver.core.exclusion import conflict, exclusives
+from services.solver.core.limits import PoolLimits
 from services.solver.core.problem import Problem, Request
 from services.solver.core.rules import Arrivals
 from services.solver.core.tally import Opened
@@ -232,9 +233,34 @@ class ClaimPacker:
         self._problem.topology.grow(len(self._bins))
         taken = np.full(count, most, np.int64)
         taken[-1] = min(most, want - most * (count - 1))
-        limits.charge(known, known.rows_for(request.vector), count)
+        limits.charge(claims.tolist(), known.rows_for(request.vector))
         self._take(request, claims, taken, [known] * count)
         return claims
+
+    def tie(self, limits: PoolLimits) -> bool:
+        """Leave claims of a pool no type larger than their cheapest; False if that frees nothing.
+
+        A claim is charged with the largest type that it may become; tied to smaller ones it leaves
+        more of the limits to others.
+        """
+        before = limits.left()
+        for claim in limits.claims:
+            used = self._bins.used[claim]
+            tied = self._tied(self._bins.claims[claim], used)
+            self._bins.become(claim, tied)
+            self._problem.reservations.hold(claim, tied, tied.rows_for(used))
+            limits.charge([claim], tied.rows_for(used))
+        return limits.left() != before
+
+    def _tied(self, known: ClaimClass, used: Ints) -> ClaimClass:
+        template = known.template
+        columns = template.columns
+        offered = np.flatnonzero(known.narrowed_rows(known.rows_for(used)))
+        cheapest = columns.row[offered[columns.rank[offered].argmin()]]
+        small = covering(template.capacities[cheapest], template.capacities)
+        tied = self._problem.classes.restrict(known, small[columns.row])
+        least = min_values.to_keep(known, used, self._problem.min_values)
+        return tied if min_values.met(tied, used, least) else known
 
     def _take(self, request: Request, claims: Ints, counts: Ints, become: list[ClaimClass]) -> None:
         self._bins.take_claims(claims, counts, request.vector, become)

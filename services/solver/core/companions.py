@@ -27,11 +27,23 @@ def together(
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what is asked for, by id of the shape, narrowed to where all companions may run.
 
+    What is hard comes last, as it was: a pod whose companions get no place does not wait for them.
+
     Args:
         asks: by id of the shape.
         running: shapes of the pods that run.
         namespaces: as selectors see them.
     """
+    found = _near(asks, running, namespaces)
+    return {
+        number: (*many, asks[number][-1]) if any(one.near_companions for one in many) else many
+        for number, many in found.items()
+    }
+
+
+def _near(
+    asks: _Asks, running: Sequence[PodShape], namespaces: Mapping[str, Namespace]
+) -> dict[int, tuple[Ask, ...]]:
     found = _with_shared_volumes(asks, running)
     waiting = [many[-1].shape for many in asks.values() if many[-1].shape.affinity]
     if not waiting:
@@ -93,4 +105,4 @@ def _narrowed(asks: tuple[Ask, ...], places: tuple[Place, ...]) -> Iterator[Ask]
     """Yield the asks within these places; one to which that would leave nothing stays as it is."""
     for ask in asks:
         both = combined(ask.places, places)
-        yield replace(ask, places=both) if both else ask
+        yield replace(ask, places=both, near_companions=True) if both else ask

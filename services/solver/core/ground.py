@@ -85,7 +85,7 @@ class Ground:
         found = self._reach.get((id(ask), key))
         if found is None:
             found = 0
-            for narrower in self._new_nodes(ask):
+            for narrower in self.new_nodes(ask):
                 found |= self.classes.domains(narrower, key)
             found &= ~ABSENT
             self._reach[id(ask), key] = found
@@ -95,11 +95,12 @@ class Ground:
         """Return the pools from which this pod could get a new node, by labels and taints."""
         found = self._open_to.get(id(ask))
         if found is None:
-            by_index = {one.template.index: one.template for one in self._new_nodes(ask)}
+            by_index = {one.template.index: one.template for one in self.new_nodes(ask)}
             found = self._open_to[id(ask)] = tuple(by_index.values())
         return found
 
-    def _new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:
+    def new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:
+        """Yield what a new node for this pod would be, by labels and taints."""
         for template in self.templates:
             if not bears(ask.shape, template.pool.template.taints, ask.effects):
                 continue

@@ -1,11 +1,12 @@
 """What pools may still buy: limits less what is there and what this plan buys.
 
 Source: `docs/sources.md` D2.3, D6.2-3. A new claim is charged with the largest capacity that it may
-still become, since the provider chooses the type. Difference on purpose: `nodes` is counted down
-within the plan too, since lifecycle would refuse the surplus.
+still become, since the provider chooses the type. Differences on purpose: where that would leave
+pods out, claims are tied to smaller types and charged anew; `nodes` is counted down within the plan
+too, since lifecycle would refuse the surplus.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -14,15 +15,14 @@ from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.resources import NODES, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.claim_class import ClaimClass
 from services.solver.core.template import Template
-from services.solver.core.vectors import MOST, Bools, covering
+from services.solver.core.vectors import MOST, Bools, Ints, covering
 
 
 class PoolLimits:
     """Room left under the limits of one pool, counted down as claims are opened."""
 
-    __slots__ = ("_at_start", "_left", "_nodes", "_open_at_start", "template")
+    __slots__ = ("_at_start", "_charged", "_left", "_nodes", "template")
 
     def __init__(self, template: Template, usage: Resources, nodes: int) -> None:
         limits = template.pool.limits
@@ -33,7 +33,8 @@ class PoolLimits:
         )
         self._nodes = limits.get(NODES) - nodes if NODES in limits else None
         self._at_start = self.rows()
-        self._open_at_start = self.nodes_left
+        self._charged: dict[int, Ints] = {}
+        """What each claim is charged with, (n_limits,)."""
 
     @property
     def limited(self) -> bool:
@@ -59,26 +60,31 @@ class PoolLimits:
         return covering(self._left, self.template.capacities)
 
     def used_up(self, fits: Bools) -> bool:
-        """Return whether this plan's own claims, not what was there, keep these rows out.
+        """Return whether amounts charged to this plan's own claims keep these rows out.
 
         Args:
             fits: (n_rows,): the rows that a pod could use.
         """
-        if not self._open_at_start:
-            return False
-        if not self.nodes_left:
-            return bool(fits.any())
         rows = self.rows()
-        if rows is None or self._at_start is None:
+        if rows is None or self._at_start is None or not self.nodes_left:
             return False
         return bool((fits & self._at_start).any()) and not (fits & rows).any()
 
-    def charge(self, opened: ClaimClass, rows: Bools, count: int) -> None:
-        """Count new claims, each of which may become any of these rows of its class."""
-        if self._nodes is not None:
-            self._nodes -= count
-        if self.template.limited:
-            self._left -= count * self.template.capacities[rows & opened.rows].max(axis=0)
+    def charge(self, claims: Iterable[int], rows: Bools) -> None:
+        """Count claims, each of which may become any of these rows; anew if they were counted."""
+        if not self.limited:
+            return
+        most = self.template.capacities[rows].max(axis=0)
+        for claim in claims:
+            if claim not in self._charged and self._nodes is not None:
+                self._nodes -= 1
+            self._left += self._charged.get(claim, 0) - most
+            self._charged[claim] = most
+
+    @property
+    def claims(self) -> tuple[int, ...]:
+        """Return the claims that are counted."""
+        return tuple(self._charged)
 
 
 def pool_limits(template: Template, snapshot: ClusterSnapshot) -> PoolLimits:

@@ -17,6 +17,7 @@ import numpy as np
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins, first_bins
 from services.solver.core.claim_packing import ClaimPacker
+from services.solver.core.limits import PoolLimits
 from services.solver.core.problem import Problem, Request, a_request
 from services.solver.core.standing_packing import StandingPacker
 from services.solver.core.tally import Opened
@@ -36,6 +37,8 @@ class Packer:
         self.standing = StandingPacker(problem, bins)
         self.claims = ClaimPacker(problem, bins)
         self.left = [len(group.uids) for group in problem.groups]
+        self._alone: set[int] = set()
+        """Groups that no longer keep to where their companions may run."""
 
     def run(self) -> bool:
         """Place all that has a place; False if it was cancelled in between."""
@@ -84,23 +87,63 @@ class Packer:
     def _hard(self, index: int) -> Ask:
         return self._problem.asks[index][-1]
 
+    def _asks(self, index: int) -> tuple[Ask, ...]:
+        asks = self._problem.asks[index]
+        if index in self._alone:
+            return asks
+        return tuple(one for one in asks if one.near_companions) or asks
+
     def _rounds(self, groups: list[int]) -> bool:
         """Try all groups, then again those that others may have helped, until nothing changes."""
-        while groups:
+        trying = groups
+        while trying:
             progress = False
-            for index in groups:
+            for index in trying:
                 if self._cancelled():
                     return False
                 progress |= self._place_group(index)
-            groups = [
-                index
-                for index in groups
-                if self.left[index] and self._problem.asks[index][0].topological
-            ]
-            if groups and not progress:
-                self._problem.topology.settle(self._opened())
-                # Only now: what others open makes domains real.
-                groups = [index for index in groups if self._give_up_domains(index)]
+            if progress:
+                trying = [index for index in trying if self._may_be_helped(index)]
+            else:
+                trying = self._given_another_chance([one for one in groups if self.left[one]])
+        return True
+
+    def _may_be_helped(self, index: int) -> bool:
+        return bool(self.left[index]) and self._hard(index).topological
+
+    def _given_another_chance(self, groups: list[int]) -> list[int]:
+        """Give something up for groups without a place, and return those whom that may help."""
+        if self._tie_claims(groups):
+            return groups
+        alone = [index for index in groups if self._part_from_companions(index)]
+        if alone:
+            return alone
+        # Only now: what others open makes domains real.
+        self._problem.topology.settle(self._opened())
+        return [index for index in groups if self._give_up_domains(index)]
+
+    def _tie_claims(self, groups: list[int]) -> bool:
+        """Give up the choice of larger types where it uses up a limit; False if it uses up none."""
+        tied = False
+        for limits in self._problem.limits:
+            if any(self._could_buy(index, limits) for index in groups):
+                tied |= self.claims.tie(limits)
+        return tied
+
+    def _could_buy(self, index: int, limits: PoolLimits) -> bool:
+        """Tell whether pods of a group could have a node of a pool but for this plan's claims."""
+        vector = self._problem.dimensions.requests(self._problem.groups[index].shape.requests)
+        return any(
+            limits.used_up(one.rows_for(vector))
+            for one in self._problem.topology.ground.new_nodes(self._hard(index))
+            if one.template is limits.template
+        )
+
+    def _part_from_companions(self, index: int) -> bool:
+        asks = self._problem.asks[index]
+        if index in self._alone or not asks[0].near_companions:
+            return False
+        self._alone.add(index)
         return True
 
     def _opened(self) -> list[Opened]:
@@ -108,14 +151,7 @@ class Packer:
         return [Opened(known, used) for known, used in zip(bins.claims, bins.used, strict=True)]
 
     def _give_up_domains(self, index: int) -> bool:
-        """Forget domains that cannot be had; False if it is only limits that this plan used up.
-
-        Its claims are charged with the most that they may become: the next plan knows better.
-        """
-        vector = self._problem.dimensions.requests(self._problem.groups[index].shape.requests)
-        for limits in self._problem.limits:
-            if limits.used_up(self._problem.classes.root(limits.template, None).rows_for(vector)):
-                return False
+        """Forget domains that cannot be had; False if there are none."""
         topology = self._problem.topology
         given_up = [topology.give_up_unreachable(ask) for ask in self._problem.asks[index]]
         return any(given_up)
@@ -127,7 +163,7 @@ class Packer:
             return False
         self._keep(index)
         self.claims.deferred.discard(index)
-        for ask in self._problem.asks[index]:
+        for ask in self._asks(index):
             request = a_request(index, ask, self._problem.dimensions)
             while self.left[index]:
                 placed = self._place_some(request, self.left[index])

@@ -24,6 +24,7 @@ from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClass, ClaimClasses
+from services.solver.core.domains import ABSENT
 from services.solver.core.vectors import Bools, Ints
 
 
@@ -176,6 +177,9 @@ def admission_key(rule: Admission) -> object:
 
 def admits_claim(rule: Admission, opened: Opened, classes: ClaimClasses) -> bool:
     """Tell whether a node bought for this claim may count for a spread constraint."""
+    keys = [key for key in rule.keys if key != label_keys.HOSTNAME]
+    if any(classes.domains(opened.known, key) == ABSENT for key in keys):
+        return False
     taints = opened.known.template.pool.template.taints
     if rule.asker is not None and not bears(rule.asker, taints):
         return False

@@ -157,6 +157,8 @@ class Topology:
 
     def least_arriving(self, ask: Ask, tally: Tally) -> int:
         """Return how many pods that a tally counts come to any node that the pod could get."""
+        if not self._daemons:
+            return 0
         return min(
             (
                 one.count(tally)

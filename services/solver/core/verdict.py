@@ -175,7 +175,8 @@ class _Judgement:
     def _spread_domains(self, rule: SpreadRule) -> None:
         topology, tally, key = self._topology, rule.tally, rule.tally.key
         real, paper = topology.eligible(self._ask, tally)
-        counts = {number: tally.by_domain.get(number, 0) for number in members(real | paper)}
+        counts = {number: tally.by_domain.get(number, 0) for number in members(real)}
+        counts |= dict.fromkeys(members(paper), topology.least_arriving(self._ask, tally))
         few = rule.constraint.min_domains
         enough = few is None or len(counts) >= few
         coming = self._arrivals.count(tally)

@@ -24,6 +24,7 @@ from tests.unit.services.solver.core.asking import (
     on_new,
     plan_of,
     the_rejection,
+    zones,
 )
 
 ODD = a_type("odd", capacity=amounts(cpu=5, memory="16Gi", pods=3))
@@ -91,13 +92,38 @@ def test_leaving_nodes_free_the_limits_of_their_pool() -> None:
 def test_the_largest_type_that_a_claim_may_become_is_charged() -> None:
     plan = plan_of(
         shapes=[a_shape(anti_affinity=(a_term(),))],
-        pods=pods(3),
+        pods=pods(2),
         nodepools=[a_pool(limits=amounts(cpu=24))],
     )
 
-    # 16 are charged for the first, so that 8 are left for the second and nothing for the third.
+    # 16 are charged for the first, so that 8 are left for the second.
     assert [claim.instance_types[-1] for claim in plan.nodeclaims] == ["m-16", "m-8"]
-    assert left_over(plan) == 1
+
+
+def test_claims_are_tied_to_small_types_before_a_limit_leaves_pods_out() -> None:
+    plan = plan_of(
+        shapes=[a_shape(anti_affinity=(a_term(),))],
+        pods=pods(4),
+        nodepools=[a_pool(limits=amounts(cpu=24))],
+    )
+
+    assert [claim.instance_types for claim in plan.nodeclaims] == [
+        ("m-2",),
+        ("m-2",),
+        ("m-2", "m-4", "m-8", "m-16"),
+        ("m-2", "m-4"),
+    ]
+
+
+def test_a_limit_that_lets_no_node_of_a_zone_be_bought_does_not_hold_back_the_others() -> None:
+    plan = plan_of(
+        shapes=[a_shape(topology_spread=(a_spread(),))],
+        pods=pods(3),
+        nodepools=[a_pool(limits=amounts(nodes=2))],
+    )
+
+    # No node will ever be in the third zone, so that kube-scheduler takes no notice of it.
+    assert on_new(plan) == [2, 1]
 
 
 def test_limits_that_the_plan_used_up_do_not_loosen_a_spread() -> None:
@@ -107,6 +133,4 @@ def test_limits_that_the_plan_used_up_do_not_loosen_a_spread() -> None:
         nodepools=[a_pool(limits=amounts(cpu=16))],
     )
 
-    # All 16 are charged for the first claim; the next plan knows how large it became.
-    assert [len(claim.pod_uids) for claim in plan.nodeclaims] == [1]
-    assert left_over(plan) == 2
+    assert zones(plan) == ["zone-a", "zone-b", "zone-c"]
