@@ -12,7 +12,7 @@ from cli import clusters
 from cli.failures import UNPLACED, bad_input_exits, progress
 from cli.formats import Format, counted, dollars, few, print_json, print_notes
 from libs.domain import feature_gates
-from libs.domain.plan import LaunchOption, Plan
+from libs.domain.plan import BufferVerdict, LaunchOption, Plan
 from libs.domain.reason import Unplaceable
 from libs.domain.solution import (
     MinValuesPolicy,
@@ -112,6 +112,11 @@ def _price(key: tuple[str, LaunchOption]) -> int:
 def _reasons(plan: Plan, names: Mapping[str, str]) -> Iterator[str]:
     for message in plan.pool_messages:
         yield f'NodePool "{message.nodepool}": {message.message}'
+    for overlay in plan.overlays:
+        if not overlay.applied:
+            yield f'NodeOverlay "{overlay.name}" is not in force: {overlay.problem}'
+    for buffer in plan.buffers:
+        yield _room(buffer)
     for group in plan.unplaced[:_REASONS_SHOWN]:
         shown = few(names.get(uid, uid) for uid in group.pod_uids)
         yield f"{counted(len(group.pod_uids), 'pod')} without a place: {shown}"
@@ -119,6 +124,18 @@ def _reasons(plan: Plan, names: Mapping[str, str]) -> Iterator[str]:
     hidden = len(plan.unplaced) - _REASONS_SHOWN
     if hidden > 0:
         yield f"and {counted(hidden, 'more reason')}; --format json has all"
+
+
+def _room(buffer: BufferVerdict) -> str:
+    """Say where the virtual pods of a buffer went."""
+    places = [
+        (buffer.fit_existing, "on existing nodes"),
+        (buffer.need_new, "on new nodes"),
+        (buffer.unplaced, "without a place"),
+    ]
+    room = ", ".join(f"{count} {where}" for count, where in places if count) or "no room asked for"
+    problem = f": {buffer.problem}" if buffer.problem else ""
+    return f'CapacityBuffer "{buffer.namespace}/{buffer.name}": {room}{problem}'
 
 
 def _why(reason: Unplaceable) -> Iterator[str]:

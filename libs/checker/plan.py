@@ -28,8 +28,6 @@ from libs.oracle.check import Placement, Violation, check
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import key_of, metadata_of
 
-_VIRTUAL = "capacity-buffer-"
-
 
 def check_solution(
     cluster: Cluster,
@@ -48,7 +46,7 @@ def check_solution(
     """
     gates = solution.options.feature_gates
     violations = check_plan(cluster, snapshot, solution.plan, daemon_sets=daemon_sets, gates=gates)
-    return [*violations, *_sums(solution)]
+    return [*violations, *_sums(solution, _virtual(snapshot))]
 
 
 def check_plan(
@@ -75,11 +73,14 @@ def check_plan(
         for claim in _targets_in_flight(snapshot, plan)
     ]
     names = _names(cluster, rows)
-    violations += _lost(plan, rows)
+    virtual = _virtual(snapshot)
+    violations += _lost(plan, {uid: row for uid, row in rows.items() if uid not in virtual})
     violations += _unplaced(plan, names)
     violations += over_limits(snapshot, bought)
     there = ahead(cluster, snapshot, [names.get(uid, uid) for uid in _placed(plan)])
-    violations += check(there, nodes, list(_placements(plan, names)), daemon_sets=daemon_sets)
+    violations += check(
+        there, nodes, list(_placements(plan, names, virtual)), daemon_sets=daemon_sets
+    )
     return violations
 
 
@@ -123,20 +124,22 @@ def _names(cluster: Cluster, rows: Mapping[str, PodRow]) -> dict[str, str]:
     return names
 
 
-def _placements(plan: Plan, names: Mapping[str, str]) -> Iterator[Placement]:
+def _placements(
+    plan: Plan, names: Mapping[str, str], virtual: frozenset[str]
+) -> Iterator[Placement]:
+    """Yield who is placed where; nothing is to be nominated for virtual pods."""
     for nomination in plan.nominations:
-        for uid in _real(nomination.pod_uids, names):
+        for uid in nomination.pod_uids:
             yield names.get(uid, uid), nomination.target
     for claim in plan.nodeclaims:
-        for uid in _real(claim.pod_uids, names):
-            yield names.get(uid, uid), planned_name(claim)
+        for uid in claim.pod_uids:
+            if uid not in virtual:
+                yield names.get(uid, uid), planned_name(claim)
 
 
-def _real(uids: Iterable[str], names: Mapping[str, str]) -> Iterator[str]:
-    """Leave out virtual pods of buffers, which no scheduler ever sees."""
-    for uid in uids:
-        if not names.get(uid, "").partition("/")[2].startswith(_VIRTUAL):
-            yield uid
+def _virtual(snapshot: ClusterSnapshot) -> frozenset[str]:
+    """Return the virtual pods of buffers, which no scheduler ever sees."""
+    return frozenset(uid for one in snapshot.buffers.values() for uid in one.pod_uids)
 
 
 def _lost(plan: Plan, rows: Mapping[str, PodRow]) -> Iterator[Violation]:
@@ -166,7 +169,7 @@ def _placed(plan: Plan) -> frozenset[str]:
     )
 
 
-def _sums(solution: Solution) -> Iterator[Violation]:
+def _sums(solution: Solution, virtual: frozenset[str]) -> Iterator[Violation]:
     """Yield what the answer counts otherwise than its own plan."""
     plan, pods = solution.plan, solution.pods
     price = sum(claim.cheapest.price_nanos_per_hour for claim in plan.nodeclaims)
@@ -176,7 +179,7 @@ def _sums(solution: Solution) -> Iterator[Violation]:
         )
     counts = {
         "on_existing": sum(len(one.pod_uids) for one in plan.nominations),
-        "on_new": sum(len(one.pod_uids) for one in plan.nodeclaims),
+        "on_new": sum(uid not in virtual for one in plan.nodeclaims for uid in one.pod_uids),
         "unplaced": sum(len(one.pod_uids) for one in plan.unplaced),
     }
     said = {"on_existing": pods.on_existing, "on_new": pods.on_new, "unplaced": pods.unplaced}

@@ -309,7 +309,10 @@ class ClusterState:
             shapes=shapes,
             daemonsets=[],
             buffers=[],
-            namespaces={*(row.namespace for row in rows), *(ns for ns, _ in daemons)},
+            namespaces={
+                *(row.namespace for row in rows),
+                *(namespace for namespace, _ in (*daemons, *buffers)),
+            },
             namespace_keys=frozenset().union(*{raw.namespace_keys for raw in raws}),
         )
         self._add_daemons(placed, daemons, tracked)

@@ -119,7 +119,7 @@ def virtual_rows(buffer: Buffer, shape: int) -> list[PodRow]:
     value = buffer.value
     return [
         PodRow(
-            uid=f"{value.uid}-{number}",
+            uid=uid,
             namespace=value.namespace,
             name=f"capacity-buffer-{value.name}-{number}",
             shape=shape,
@@ -127,7 +127,7 @@ def virtual_rows(buffer: Buffer, shape: int) -> list[PodRow]:
             created_ms=buffer.created_ms,
             priority=LOWEST_PRIORITY,
         )
-        for number in range(1, value.replicas + 1)
+        for number, uid in enumerate(value.pod_uids, start=1)
     ]
 
 
@@ -235,6 +235,7 @@ def _template(
     """Return the template of the virtual pods, and the replicas of the workload it comes from."""
     namespace, spec = buffer.metadata.namespace, buffer.spec
     if spec.pod_template_ref is not None:
+        _check_template_alone(spec)
         name = spec.pod_template_ref.name
         template = objects.of(PodTemplate).get((namespace, name))
         if template is None:
@@ -257,6 +258,18 @@ def _template(
     return found.spec.template, 1 if replicas is None else replicas
 
 
+def _check_template_alone(spec: karpenter.CapacityBufferSpec) -> None:
+    if spec.scalable_ref is not None:
+        raise InvalidRequest(
+            "podTemplateRef and scalableRef exclude each other; keep one", field="spec"
+        )
+    if spec.replicas is None and not spec.limits:
+        raise InvalidRequest(
+            "a template alone does not say how much room to keep; give replicas or limits",
+            field="spec",
+        )
+
+
 def _virtual_metadata(buffer: karpenter.CapacityBuffer) -> ObjectMeta:
     metadata = buffer.metadata
     return ObjectMeta(name=f"capacity-buffer-{metadata.name}", namespace=metadata.namespace)
@@ -269,7 +282,7 @@ def _buffer(
     return CapacityBuffer(
         namespace=metadata.namespace,
         name=metadata.name,
-        uid=metadata.uid or f"{metadata.namespace}/{metadata.name}",
+        uid=metadata.uid or f"capacitybuffer/{metadata.namespace}/{metadata.name}",
         shape=0,
         replicas=replicas,
         problem=problem,

@@ -74,6 +74,8 @@ class BufferVerdict:
     fit_existing: int = 0
     need_new: int = 0
     unplaced: int = 0
+    problem: str = ""
+    """Why there are no virtual pods, or why some have no place."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -61,6 +61,11 @@ class CapacityBuffer:
     problem: str = ""
 
     @property
+    def pod_uids(self) -> tuple[str, ...]:
+        """Return the uids of the virtual pods."""
+        return tuple(f"{self.uid}-{number}" for number in range(1, self.replicas + 1))
+
+    @property
     def key(self) -> str:
         """Return `namespace/name`."""
         return f"{self.namespace}/{self.name}"
@@ -73,6 +78,8 @@ class Gang:
     namespace: str
     name: str
     min_members: int
+    existing_only: bool = False
+    """Whether its pods only ask if there is room: no node is bought for them."""
 
     @property
     def key(self) -> str:

@@ -172,6 +172,7 @@ def _decode_buffer_verdict(message: pb.BufferVerdict) -> BufferVerdict:
         fit_existing=within("fit_existing", message.fit_existing, 0),
         need_new=within("need_new", message.need_new, 0),
         unplaced=within("unplaced", message.unplaced, 0),
+        problem=message.problem,
     )
 
 
@@ -182,6 +183,7 @@ def _encode_buffer_verdict(verdict: BufferVerdict) -> pb.BufferVerdict:
         fit_existing=verdict.fit_existing,
         need_new=verdict.need_new,
         unplaced=verdict.unplaced,
+        problem=verdict.problem,
     )
 
 

@@ -114,12 +114,18 @@ def decode_gang(message: pb.Gang) -> Gang:
         namespace=message.namespace,
         name=message.name,
         min_members=within("min_members", message.min_members, 0),
+        existing_only=message.existing_only,
     )
 
 
 def encode_gang(gang: Gang) -> pb.Gang:
     """Return the message."""
-    return pb.Gang(namespace=gang.namespace, name=gang.name, min_members=gang.min_members)
+    return pb.Gang(
+        namespace=gang.namespace,
+        name=gang.name,
+        min_members=gang.min_members,
+        existing_only=gang.existing_only,
+    )
 
 
 def decode_node_overlay(message: pb.NodeOverlay) -> NodeOverlay:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
 from libs.domain.reason import Unplaceable
-from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core.encode import Encoded
 from services.solver.core.launch import LaunchLists, planned
@@ -59,7 +58,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str
             nominations=nominations,
             unplaced=tuple(sorted(unplaced, key=lambda one: one.pod_uids)),
             pool_messages=pool_messages(encoded, made, packer, pods.claims.keys()),
-            buffers=_buffers(encoded.snapshot, pods),
+            buffers=_buffers(encoded, made, packer, pods),
             overlays=encoded.market.verdicts,
         ),
         on_existing=sum(len(one.pod_uids) for one in nominations),
@@ -153,22 +152,32 @@ def _members(group: Group, gang: str) -> list[str]:
     return [uid for uid, own in zip(group.uids, group.gangs, strict=True) if own == gang]
 
 
-def _buffers(snapshot: ClusterSnapshot, pods: _Pods) -> tuple[BufferVerdict, ...]:
+def _buffers(
+    encoded: Encoded, made: Problem, packer: Packer, pods: _Pods
+) -> tuple[BufferVerdict, ...]:
     on_standing = {uid for uids in pods.standing.values() for uid in uids}
     on_claims = {uid for uids in pods.claims.values() for uid in uids}
+    left = {
+        uid: index
+        for index, uids in pods.left.items()
+        if made.groups[index].virtual
+        for uid in uids
+    }
+    reasons = {
+        index: unplaceable(made, packer, encoded.refused, index).message
+        for index in sorted(set(left.values()))
+    }
     found = []
-    for _, buffer in sorted(snapshot.buffers.items()):
-        uids = [f"{buffer.uid}-{number}" for number in range(1, buffer.replicas + 1)]
-        there = [uid for uid in uids if uid in pods.virtual]
-        fit = sum(uid in on_standing for uid in there)
-        new = sum(uid in on_claims for uid in there)
+    for _, buffer in sorted(encoded.snapshot.buffers.items()):
+        short = [uid for uid in buffer.pod_uids if uid in left]
         found.append(
             BufferVerdict(
                 namespace=buffer.namespace,
                 name=buffer.name,
-                fit_existing=fit,
-                need_new=new,
-                unplaced=len(there) - fit - new,
+                fit_existing=sum(uid in on_standing for uid in buffer.pod_uids),
+                need_new=sum(uid in on_claims for uid in buffer.pod_uids),
+                unplaced=len(short),
+                problem=buffer.problem or (reasons[left[short[0]]] if short else ""),
             )
         )
     return tuple(found)

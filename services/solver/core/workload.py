@@ -120,11 +120,7 @@ def _bound(counted: Mapping[tuple[int, str, bool], int], snapshot: ClusterSnapsh
 
 
 def _virtual_pods(snapshot: ClusterSnapshot) -> frozenset[str]:
-    return frozenset(
-        f"{buffer.uid}-{number}"
-        for buffer in snapshot.buffers.values()
-        for number in range(1, buffer.replicas + 1)
-    )
+    return frozenset(uid for one in snapshot.buffers.values() for uid in one.pod_uids)
 
 
 def _moves(pod: PodRow, snapshot: ClusterSnapshot, now_ms: int) -> bool:

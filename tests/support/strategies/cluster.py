@@ -182,7 +182,9 @@ buffers = st.builds(
     replicas=counts,
     problem=texts,
 )
-gangs = st.builds(workload.Gang, namespace=names, name=names, min_members=counts)
+gangs = st.builds(
+    workload.Gang, namespace=names, name=names, min_members=counts, existing_only=flags
+)
 overlays = st.builds(
     workload.NodeOverlay,
     name=names,

@@ -89,6 +89,7 @@ plans = st.builds(
             fit_existing=counts,
             need_new=counts,
             unplaced=counts,
+            problem=texts,
         ),
         lambda one: (one.namespace, one.name),
     ),

@@ -237,6 +237,7 @@ class BufferVerdict(_message.Message):
     FIT_EXISTING_FIELD_NUMBER: _builtins.int
     NEED_NEW_FIELD_NUMBER: _builtins.int
     UNPLACED_FIELD_NUMBER: _builtins.int
+    PROBLEM_FIELD_NUMBER: _builtins.int
     namespace: _builtins.str
     """Namespace. Required."""
     name: _builtins.str
@@ -247,6 +248,8 @@ class BufferVerdict(_message.Message):
     """Virtual pods that need new nodes."""
     unplaced: _builtins.int
     """Virtual pods without a place."""
+    problem: _builtins.str
+    """Why there are no virtual pods, or why some have no place; empty if all have one."""
     def __init__(
         self,
         *,
@@ -255,10 +258,11 @@ class BufferVerdict(_message.Message):
         fit_existing: _builtins.int = ...,
         need_new: _builtins.int = ...,
         unplaced: _builtins.int = ...,
+        problem: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fit_existing", b"fit_existing", "name", b"name", "namespace", b"namespace", "need_new", b"need_new", "unplaced", b"unplaced"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fit_existing", b"fit_existing", "name", b"name", "namespace", b"namespace", "need_new", b"need_new", "problem", b"problem", "unplaced", b"unplaced"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

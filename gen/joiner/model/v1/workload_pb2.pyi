@@ -182,22 +182,26 @@ class Gang(_message.Message):
     NAMESPACE_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     MIN_MEMBERS_FIELD_NUMBER: _builtins.int
+    EXISTING_ONLY_FIELD_NUMBER: _builtins.int
     namespace: _builtins.str
     """Namespace. Required."""
     name: _builtins.str
     """Name. Required."""
     min_members: _builtins.int
     """Fewest pods that must find a place together."""
+    existing_only: _builtins.bool
+    """True where no node is bought for its pods: they only ask whether there is room."""
     def __init__(
         self,
         *,
         namespace: _builtins.str = ...,
         name: _builtins.str = ...,
         min_members: _builtins.int = ...,
+        existing_only: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["min_members", b"min_members", "name", b"name", "namespace", b"namespace"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["existing_only", b"existing_only", "min_members", b"min_members", "name", b"name", "namespace", b"namespace"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

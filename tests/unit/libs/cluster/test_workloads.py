@@ -150,7 +150,9 @@ def test_a_buffer_of_a_workload_follows_its_replicas() -> None:
     ("spec", "message"),
     [
         pytest.param(
-            {"podTemplateRef": {"name": "t"}}, 'podtemplate "default/t"', id="no template"
+            {"podTemplateRef": {"name": "t"}, "replicas": 1},
+            'podtemplate "default/t"',
+            id="no template",
         ),
         pytest.param(
             {"scalableRef": {"kind": "Deployment", "name": "d"}},
@@ -161,6 +163,16 @@ def test_a_buffer_of_a_workload_follows_its_replicas() -> None:
             {"scalableRef": {"kind": "Job", "name": "d"}}, "'Job' is not one of", id="kind"
         ),
         pytest.param({}, "neither", id="nothing"),
+        pytest.param(
+            {"podTemplateRef": {"name": "t"}, "scalableRef": {"kind": "Deployment", "name": "d"}},
+            "exclude each other",
+            id="both",
+        ),
+        pytest.param(
+            {"podTemplateRef": {"name": "t"}, "percentage": 10},
+            "give replicas or limits",
+            id="a share of a template",
+        ),
     ],
 )
 def test_a_buffer_that_cannot_be_resolved_says_why(spec: Document, message: str) -> None:
@@ -168,6 +180,18 @@ def test_a_buffer_that_cannot_be_resolved_says_why(spec: Document, message: str)
 
     assert message in snapshot.buffers["default/room"].problem
     assert len(snapshot.pods) == 0
+
+
+def test_a_buffer_in_a_namespace_of_its_own_has_that_namespace_told() -> None:
+    term = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": {}}
+    spec = {"containers": [a_container("1")], "affinity": {"podAffinity": {REQUIRED: [term]}}}
+    template = an_object("v1", "PodTemplate", "t", "default", template={"spec": spec})
+
+    snapshot = snapshot_of(
+        template, _buffer(podTemplateRef={"name": "t"}, replicas=1), options=BUFFERS
+    )
+
+    assert list(snapshot.namespaces) == ["default"]
 
 
 def test_buffers_are_off_unless_asked_for() -> None:
