@@ -4,8 +4,8 @@ Methods that are not here yet answer UNIMPLEMENTED, which callers know what to d
 """
 
 import threading
-from collections.abc import AsyncIterator
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Any, TypeVar
 
 import grpc
 from joiner.solver.v1 import solver_pb2 as pb
@@ -17,13 +17,17 @@ from libs.domain.snapshot import ClusterSnapshot, inconsistencies
 from libs.domain.solution import Solution, SolveOptions
 from libs.runtime.app import Runtime
 from libs.snapshots.holder import SnapshotHolder
-from libs.wire.question import decode_solve_question
+from libs.wire.explanation import encode_explanation
+from libs.wire.question import decode_explain_question, decode_solve_question
 from libs.wire.solution import encode_solution
 from services.solver.columns import ColumnsCache
+from services.solver.core.explaining.explain import explain
 from services.solver.core.solve import solve
 from services.solver.metrics import Metrics
 
 _PROBLEMS_SHOWN = 3
+
+T = TypeVar("T")
 
 
 class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
@@ -62,23 +66,32 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     async def Explain(
         self, request: pb.ExplainRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.ExplainResponse:
-        """Refuse."""
-        raise _not_here("Explain")
+        """Say why a pod has no place, what a node or a pool is and does."""
+        question = await self._runtime.compute(decode_explain_question, request)
+        snapshot = self._snapshot(question.snapshot)
+        answer = await self._decide(
+            explain, snapshot, question.options, question.subject_kind, question.subject
+        )
+        return await self._runtime.compute(encode_explanation, answer)
 
     async def _solve(self, snapshot: ClusterSnapshot, options: SolveOptions) -> Solution:
-        gone = threading.Event()
         clock = self._runtime.clock
         begun = clock.monotonic()
+        solution = await self._decide(solve, snapshot, options)
+        if snapshot.id.cluster_id == self._runtime.settings.cluster_id:
+            self._metrics.observe(snapshot, solution, clock.monotonic() - begun)
+        return solution
+
+    async def _decide(self, decide: Callable[..., T], *arguments: object) -> T:
+        """Return a decision, made off the event loop, of what takes a memory and a way to stop."""
+        gone = threading.Event()
         try:
-            solution = await self._runtime.compute(
-                solve, snapshot, options, memory=self._columns.memory, cancelled=gone.is_set
+            return await self._runtime.compute(
+                decide, *arguments, memory=self._columns.memory, cancelled=gone.is_set
             )
         finally:
             # A caller who left or ran out of time cancels this; the thread then stops computing.
             gone.set()
-        if snapshot.id.cluster_id == self._runtime.settings.cluster_id:
-            self._metrics.observe(snapshot, solution, clock.monotonic() - begun)
-        return solution
 
     def _snapshot(self, source: SnapshotSource) -> ClusterSnapshot:
         if isinstance(source, ClusterSnapshot):

@@ -39,25 +39,41 @@ def unplaceable(
 
 
 def leftover(
-    problem: Problem, packer: Packer, refused: tuple[Refused, ...], group: int
+    problem: Problem,
+    packer: Packer,
+    refused: tuple[Refused, ...],
+    group: int,
+    *,
+    left: bool = True,
 ) -> Leftover:
-    """Return why the pods of a group are left over, and which rule each bin refused them by."""
+    """Return why the pods of a group are left over, and which rule each bin refused them by.
+
+    Args:
+        problem: the packing problem.
+        packer: after its run.
+        refused: pools that nothing is bought from.
+        group: index of the group.
+        left: whether it is left over indeed; of any other one only what refuses it is told.
+    """
     deferred = group in packer.claims.deferred
     case = a_case(problem, group, deferred=deferred)
     if claim := problem.topology.in_use(case.ask):
         return _in_use(case, claim, packer.bins)
     by_pool = {one.pool.name: refused_pool(one) for one in refused}
     for template in problem.templates:
-        by_pool[template.pool.name] = pool_rejection(case, template) or _unnamed(template)
+        found = pool_rejection(case, template) or (_unnamed(template) if left else None)
+        if found is not None:
+            by_pool[template.pool.name] = found
     pools = [*(one.pool for one in refused), *(one.pool for one in problem.templates)]
-    rejections = tuple(by_pool[pool.name] for pool in in_order(pools))
+    rejections = tuple(by_pool[pool.name] for pool in in_order(pools) if pool.name in by_pool)
     refusals = standing_rules(case, packer.bins)
+    counted = Counter(rule or Rule.UNKNOWN for rule in refusals if left or rule)
     return Leftover(
         case=case,
         reason=Unplaceable(
             message=_summary(rejections),
             rejections=rejections,
-            existing=tuple(sorted(Counter(rule or Rule.UNKNOWN for rule in refusals).items())),
+            existing=tuple(sorted(counted.items())),
             deferred=deferred,
         ),
         refusals=refusals,

@@ -7,15 +7,23 @@ from joiner.snapshot.v1 import snapshot_pb2, snapshot_pb2_grpc
 
 from libs.clients.solver import SolverClient
 from libs.domain.errors import InvalidRequest, NotFound, Unavailable, Unsupported
-from libs.domain.question import ExplainQuestion, SnapshotReference, SolveQuestion, SubjectKind
+from libs.domain.plan import Candidate
+from libs.domain.question import (
+    ConsolidateQuestion,
+    ExplainQuestion,
+    SnapshotReference,
+    SolveQuestion,
+    SubjectKind,
+)
 from libs.domain.snapshot import ClusterSnapshot, PushResult, full
 from libs.domain.solution import SolveOptions
 from libs.runtime.virtual import run_virtual
 from libs.wire.snapshot import decode_push_response, encode_push_request
 from services.solver.app import build
 from services.solver.config import Settings
+from services.solver.core.explaining.explain import explain
 from services.solver.core.solve import solve
-from tests.support.builders import a_pod, a_shape, a_snapshot, pods
+from tests.support.builders import a_node, a_pod, a_shape, a_snapshot, pods
 from tests.support.world import World
 
 ADDRESS = "solver:1"
@@ -63,14 +71,76 @@ def test_an_inline_snapshot_that_leads_nowhere_is_refused_by_name() -> None:
 
 
 def test_methods_that_are_not_here_yet_say_so() -> None:
-    question = ExplainQuestion(
-        snapshot=a_snapshot(), subject_kind=SubjectKind.POD, subject="uid-pod-1"
-    )
+    candidate = Candidate(nodeclaim="c", nodeclaim_uid="u", node="n", nodepool="p")
+    question = ConsolidateQuestion(snapshot=a_snapshot(), candidates=(candidate,))
 
     async def scenario() -> None:
         async with World() as world:
             client = await _client(world)
             with pytest.raises(Unsupported):
+                await client.consolidate(question)
+
+    run_virtual(scenario())
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject"),
+    [
+        pytest.param(SubjectKind.POD, "uid-s2-00001", id="pod by uid"),
+        pytest.param(SubjectKind.POD_NAME, "default/s2-00001", id="pod by name"),
+        pytest.param(SubjectKind.NODE, "node-1", id="node"),
+        pytest.param(SubjectKind.NODEPOOL, "default", id="pool"),
+    ],
+)
+def test_an_explanation_is_that_of_the_pure_function(kind: SubjectKind, subject: str) -> None:
+    snapshot = _at_home(
+        a_snapshot(shapes=[a_shape(1), a_shape(2, cpu="1k")], pods=MIXED, nodes=[a_node()])
+    )
+    pushed = SnapshotReference(cluster_id="home")
+
+    async def scenario() -> None:
+        async with World() as world:
+            running = await world.start("solver", build, WATCHED, ADDRESS)
+            await _push(world, snapshot)
+            client = SolverClient(running.runtime.network.channel(ADDRESS))
+            expected = explain(snapshot, SolveOptions(), kind, subject)
+            for source in (snapshot, pushed):
+                question = ExplainQuestion(snapshot=source, subject_kind=kind, subject=subject)
+                assert await client.explain(question) == expected
+
+    run_virtual(scenario())
+
+
+def test_an_unknown_subject_is_not_found_and_names_what_was_perhaps_meant() -> None:
+    question = ExplainQuestion(
+        snapshot=a_snapshot(nodes=[a_node("node-12")]),
+        subject_kind=SubjectKind.NODE,
+        subject="noed-12",
+    )
+
+    async def scenario() -> None:
+        async with World() as world:
+            client = await _client(world)
+            with pytest.raises(NotFound, match='there is no node "noed-12"; perhaps "node-12"'):
+                await client.explain(question)
+
+    run_virtual(scenario())
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "field"),
+    [
+        pytest.param(SubjectKind.POD_NAME, "web", "pod_name", id="a pod without a namespace"),
+        pytest.param(SubjectKind.NODE, "", "node", id="a node without a name"),
+    ],
+)
+def test_a_bad_subject_is_refused_by_field(kind: SubjectKind, subject: str, field: str) -> None:
+    question = ExplainQuestion(snapshot=a_snapshot(), subject_kind=kind, subject=subject)
+
+    async def scenario() -> None:
+        async with World() as world:
+            client = await _client(world)
+            with pytest.raises(InvalidRequest, match=field):
                 await client.explain(question)
 
     run_virtual(scenario())
@@ -102,8 +172,13 @@ def test_a_pushed_snapshot_is_answered_and_measured() -> None:
 
 
 def test_a_caller_who_leaves_stops_the_work() -> None:
+    snapshot = a_snapshot(pods=pods(3))
+    uid = snapshot.pods.uids[0]
+
     with pytest.raises(Unavailable):
-        solve(a_snapshot(pods=pods(3)), SolveOptions(), cancelled=lambda: True)
+        solve(snapshot, SolveOptions(), cancelled=lambda: True)
+    with pytest.raises(Unavailable):
+        explain(snapshot, SolveOptions(), SubjectKind.POD, uid, cancelled=lambda: True)
 
 
 def _at_home(snapshot: ClusterSnapshot) -> ClusterSnapshot:

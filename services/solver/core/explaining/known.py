@@ -1,0 +1,40 @@
+"""Which values a label has anywhere: on nodes, in pools, in what is sold.
+
+Apart because both a pod's and a pool's words are held against them.
+"""
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from services.solver.core.catalogue import CatalogueColumns
+from services.solver.core.explaining.trial import Decision
+from services.solver.core.vectors import Bools
+
+
+def known_values(decision: Decision, key: str) -> frozenset[str]:
+    """Return the values of a label that some node has or could be bought with."""
+    found: set[str] = set()
+    for node in decision.snapshot.nodes.values():
+        labels = label_keys.canonical_labels(dict(node.labels))
+        if key in labels:
+            found.add(labels[key])
+    for offers in decision.encoded.market.by_pool.values():
+        found |= sold_values(offers.columns, key)
+    for template in decision.encoded.templates:
+        own = template.requirements.get(key)
+        if own is not None and not own.complement:
+            found |= own.values
+    return frozenset(found)
+
+
+def sold_values(columns: CatalogueColumns, key: str, mask: Bools | None = None) -> frozenset[str]:
+    """Return the values of a label among the offerings of a catalogue, or those of a mask."""
+    column = columns.key(key)
+    pairs = column.index if mask is None else column.index[mask]
+    return frozenset(
+        value
+        for number in np.unique(pairs).tolist()
+        for one in column.distinct[number]
+        if one is not None and not one.complement
+        for value in one.values
+    )

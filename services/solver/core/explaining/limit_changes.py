@@ -1,0 +1,105 @@
+"""Larger limits of a pool that may give a pod a place, with the number that is needed.
+
+Apart because the number is looked for twice: first what one node more takes; then, where others
+come before the pod, what the pool takes with as much of the resource as anybody wants.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from libs.domain.explanation import ChangeKind
+from libs.domain.nodepool import NodePool
+from libs.domain.reason import Rejection, Rule, TargetKind
+from libs.domain.resources import NODES, Resources
+from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.explaining.candidate import (
+    Attempt,
+    Candidate,
+    Found,
+    Question,
+    a_change,
+    once,
+)
+from services.solver.core.explaining.edits import with_limits, with_pool
+from services.solver.core.explaining.trial import Decision, Trials
+from services.solver.core.pool_reasons import narrowest
+from services.solver.core.template import Template
+
+_ENOUGH = 2**58
+"""Of any resource, more than anybody asks for."""
+
+
+def limit_candidates(question: Question) -> Iterator[Candidate]:
+    """Yield a larger limit of each resource that the pools limit, where limits refuse."""
+    for template in question.decision.encoded.templates:
+        if question.pool_rule(template.pool.name) is not Rule.POOL_LIMITS:
+            continue
+        for name in template.pool.limits:
+            yield Candidate(
+                kind=ChangeKind.POOL_LIMIT,
+                text=f"{template.pool.name} {name}",
+                answers=frozenset({Rule.POOL_LIMITS}),
+                attempt=_attempt(question, template, name),
+            )
+
+
+def _attempt(question: Question, template: Template, name: str) -> Attempt:
+    pool = template.pool
+
+    def raised(trials: Trials, number: int) -> Found | None:
+        change = a_change(
+            ChangeKind.POOL_LIMIT,
+            f'raise the limit of nodepool "{pool.name}" to {_exact(name, number)} {name}',
+            nodepool=pool.name,
+            field=f"spec.limits.{name}",
+            old=_exact(name, pool.limits.get(name)),
+            new=_exact(name, number),
+        )
+        return once(change, lambda: _with_limit(question, pool, name, number))(trials)
+
+    def attempt(trials: Trials) -> Found | None:
+        for_one = _used(question.decision, pool.name, name) + _least(question, template, name)
+        if for_one > pool.limits.get(name) and (found := raised(trials, for_one)) is not None:
+            return found
+        landed = trials.land(_with_limit(question, pool, name, _ENOUGH))
+        if landed is None or landed.landing.kind is not TargetKind.NODEPOOL:
+            return None
+        return raised(trials, _used(landed.decision, pool.name, name))
+
+    return attempt
+
+
+def _with_limit(question: Question, pool: NodePool, name: str, number: int) -> ClusterSnapshot:
+    return with_pool(question.snapshot, with_limits(pool, **{name: number}))
+
+
+def _used(decision: Decision, pool: str, name: str) -> int:
+    """Return what counts towards a limit after the plan."""
+    for limits in decision.packed.problem.limits:
+        if limits.template.pool.name == pool:
+            return limits.template.pool.limits.get(name) - limits.left().get(name)
+    return 0
+
+
+def _least(question: Question, template: Template, name: str) -> int:
+    """Return the least of a limited resource that a node for the pod has, other limits held."""
+    if name == NODES:
+        return 1
+    case = question.leftover.case
+    known = narrowest(case, template)
+    if isinstance(known, Rejection):
+        return 0
+    rows = known.rows_for(case.vector)
+    limits = question.decision.packed.problem.limits[template.index]
+    left = limits.left()
+    for column, other in enumerate(template.limited):
+        if other != name:
+            rows &= template.capacities[:, column] <= left.get(other)
+    column = template.limited.index(name)
+    found = template.capacities[np.flatnonzero(rows), column]
+    return int(found.min()) if len(found) else 0
+
+
+def _exact(name: str, number: int) -> str:
+    return Resources({name: number}).to_quantities()[name]

@@ -1,0 +1,231 @@
+"""A pod: whether it waits, where it would go and why there, or why it has no place.
+
+Apart from nodes and pools because only here changes are tried.
+"""
+
+from dataclasses import dataclass, replace
+
+from libs.domain.explanation import Change, Explanation, PodExplanation, PodSituation
+from libs.domain.plan import Nomination, PlannedNodeClaim
+from libs.domain.pod import PodRow
+from libs.domain.reason import Rejection, TargetKind, Unplaceable
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.workload import SetAside
+from services.solver.core.encode import problem
+from services.solver.core.explaining.candidate import Found, Question
+from services.solver.core.explaining.changes import changes
+from services.solver.core.explaining.options import options_of, options_of_claim
+from services.solver.core.explaining.trial import (
+    Decision,
+    Desk,
+    Landing,
+    Trials,
+    landing_of,
+    most_trials,
+)
+from services.solver.core.packing import Packer
+from services.solver.core.problem import Problem
+from services.solver.core.reasons import Leftover, leftover
+from services.solver.core.standing_reasons import nearest_bins
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodAnswer:
+    """An explanation of a pod, and for each change that it proposes the snapshot with it."""
+
+    explanation: Explanation
+    found: tuple[Found, ...] = ()
+
+
+def explain_pod(desk: Desk, snapshot: ClusterSnapshot, row: PodRow, base: Explanation) -> PodAnswer:
+    """Return what there is to say about a pod.
+
+    Args:
+        desk: decides.
+        snapshot: the cluster.
+        row: the pod.
+        base: an explanation of nothing yet.
+    """
+    encoded = desk.encode(snapshot)
+    group = next((one for one in encoded.work.groups if row.uid in one.uids), None)
+    if group is None or group.virtual:
+        situation, message = _at_rest(snapshot, row, virtual=group is not None)
+        return PodAnswer(explanation=replace(base, pod=_pod(row, situation, message)))
+    decision = desk.decide(snapshot)
+    landing = landing_of(decision.plan, row.uid)
+    state = _state(decision, row.uid, left=landing is None)
+    if landing is None:
+        return _without_place(desk, decision, state, row, base)
+    return PodAnswer(explanation=_placed(decision, state, row, landing, base))
+
+
+def explain_set_aside(item: SetAside, base: Explanation) -> Explanation:
+    """Return what there is to say about a pod that was left out of the snapshot."""
+    what = f"{item.field}: {item.message}" if item.field else item.message
+    pod = PodExplanation(
+        namespace=item.namespace,
+        name=item.name,
+        situation=PodSituation.SET_ASIDE,
+        message=f"it was left out since {item.since.isoformat()}, as no place can be told: {what}",
+    )
+    return replace(base, pod=pod)
+
+
+def _pod(row: PodRow, situation: PodSituation, message: str) -> PodExplanation:
+    return PodExplanation(
+        namespace=row.namespace,
+        name=row.name,
+        uid=row.uid,
+        situation=situation,
+        message=message,
+        node=row.node,
+    )
+
+
+def _at_rest(snapshot: ClusterSnapshot, row: PodRow, *, virtual: bool) -> tuple[PodSituation, str]:
+    """Return what a pod is that needs no place, and why."""
+    where = f'node "{row.node}"' if row.node else "no node"
+    if virtual:
+        return PodSituation.HELD, "it stands for the spare room of a capacity buffer"
+    if row.terminal:
+        return PodSituation.ENDED, f"it has ended ({row.phase}) and takes no room"
+    if row.terminating:
+        return PodSituation.DELETING, f"it is being deleted and is on {where}"
+    if row.owner is not None and row.owner.is_daemonset:
+        kind = f'DaemonSet "{row.owner.name}"'
+        return PodSituation.DAEMON, f"it is of {kind}, which brings it to each node by itself"
+    if row.owner is not None and row.owner.is_node:
+        return PodSituation.STATIC, f"it mirrors a static manifest of its node and is on {where}"
+    node = snapshot.nodes.get(row.node)
+    if node is not None and node.leaving:
+        message = f"it is on {where}, which is leaving, but nothing may move it from there"
+        return PodSituation.ON_NODE, message
+    if row.node:
+        return PodSituation.ON_NODE, f"it is on {where} and stays there"
+    return PodSituation.HELD, (
+        "it does not wait for a node: it has scheduling gates, or a node is nominated for it, "
+        "or no scheduler has found it unschedulable yet"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """The pod's group in a packed problem."""
+
+    problem: Problem
+    packer: Packer
+    leftover: Leftover
+
+
+def _state(decision: Decision, uid: str, *, left: bool) -> _State:
+    """Return what the rules say of the pod where packing ended.
+
+    A pod of a gang that was left out as a whole was not packed at last: it is asked about alone.
+    """
+    made, packer = decision.packed.problem, decision.packed.packer
+    index = next((i for i, one in enumerate(made.groups) if uid in one.uids), None)
+    if index is None:
+        groups = [one for one in decision.encoded.work.groups if uid in one.uids]
+        made, bins = problem(decision.encoded, tuple(groups))
+        packer, index, left = Packer(made, bins, lambda: False), 0, False
+    found = leftover(made, packer, decision.encoded.refused, index, left=left)
+    return _State(problem=made, packer=packer, leftover=found)
+
+
+# It has a place.
+
+
+def _placed(
+    decision: Decision, state: _State, row: PodRow, landing: Landing, base: Explanation
+) -> Explanation:
+    claim = landing.planned
+    pod = _pod(row, PodSituation.PLACED, _where(state, row, landing))
+    if claim is None:
+        nomination = Nomination(target_kind=landing.kind, target=landing.name, pod_uids=(row.uid,))
+        return replace(base, pod=pod, nomination=nomination)
+    columns = decision.encoded.market.by_pool[claim.nodepool].columns
+    pool = decision.snapshot.nodepools[claim.nodepool]
+    refusals = state.leftover.refusals
+    return replace(
+        base,
+        pod=replace(
+            pod,
+            planned=claim,
+            nearest=nearest_bins(state.leftover.case, state.packer.bins, refusals),
+        ),
+        options_by_price=options_of(columns, options_of_claim(columns, claim)),
+        node_class=pool.template.node_class,
+    )
+
+
+def _where(state: _State, row: PodRow, landing: Landing) -> str:
+    if landing.planned is None:
+        kind = "node" if landing.kind is TargetKind.NODE else "claim in flight"
+        expected = row.target is not None and row.target.name == landing.name
+        why = "where the last plan put it" if expected else "which has room for it"
+        return f'it goes to {kind} "{landing.name}", {why}'
+    return (
+        f'it goes to a new node of nodepool "{landing.name}": {_bought(landing.planned)}'
+        f"{_passed_over(state.leftover.reason, landing.name)}"
+    )
+
+
+def _bought(claim: PlannedNodeClaim) -> str:
+    option = claim.cheapest
+    others = len(claim.pod_uids) - 1
+    shared = "" if not others else f", with {others} other pod{'s' if others > 1 else ''}"
+    kinds = len(claim.instance_types)
+    choice = f"the cheapest of {kinds} instance types that fit" if kinds > 1 else "all that fits"
+    return f"{option.instance_type} in {option.zone}, {option.capacity_type}, {choice}{shared}"
+
+
+def _passed_over(reason: Unplaceable, pool: str) -> str:
+    """Say why it is not a pool that is tried before, and no node that exists."""
+    said = []
+    for one in reason.rejections:
+        if one.target == pool:
+            break
+        said.append(f'nodepool "{one.target}", tried first, refuses by {one.rule}')
+    nodes = sum(count for _, count in reason.existing)
+    if nodes:
+        said.append(f"no node of {nodes} that exist takes it")
+    return "".join(f"; {one}" for one in said)
+
+
+# It has none.
+
+
+def _without_place(
+    desk: Desk, decision: Decision, state: _State, row: PodRow, base: Explanation
+) -> PodAnswer:
+    question = Question(
+        decision=decision,
+        row=row,
+        shape=decision.snapshot.shapes[row.shape],
+        leftover=state.leftover,
+    )
+    trials = Trials(desk=desk, uid=row.uid, most=most_trials(decision.snapshot))
+    found = changes(question, trials)
+    helping = tuple(one.change for one in found)
+    reason = next(one.reason for one in decision.plan.unplaced if row.uid in one.pod_uids)
+    pod = replace(
+        _pod(row, PodSituation.UNPLACED, reason.message),
+        nearest=nearest_bins(state.leftover.case, state.packer.bins, state.leftover.refusals),
+        changes=helping,
+        trials=trials.done,
+        cut_short=trials.cut_short,
+    )
+    unplaceable = replace(
+        reason, rejections=tuple(_with_suggestion(one, helping) for one in reason.rejections)
+    )
+    return PodAnswer(explanation=replace(base, pod=pod, unplaceable=unplaceable), found=found)
+
+
+def _with_suggestion(one: Rejection, helping: tuple[Change, ...]) -> Rejection:
+    """Return the rejection with the smallest change that brings the pod to this pool."""
+    mine = [
+        change.message
+        for change in helping
+        if change.landing_kind is one.target_kind and change.landing == one.target
+    ]
+    return replace(one, suggestion=mine[0] if mine else "")

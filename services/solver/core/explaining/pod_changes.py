@@ -1,0 +1,292 @@
+"""Changes of the pod itself that may give it a place: where it may run, beside whom, with what.
+
+Apart because they concern nobody else: only this pod gets another shape.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from libs.domain import labels as label_keys
+from libs.domain import spelling
+from libs.domain.explanation import Change, ChangeKind
+from libs.domain.pod import NodeTerm, PodShape
+from libs.domain.reason import Rule
+from libs.domain.requirement import Operator, Requirement
+from libs.domain.requirements import Requirements
+from libs.domain.taint import Taint, Toleration
+from services.solver.core.bearing import not_borne
+from services.solver.core.explaining.candidate import (
+    Attempt,
+    Candidate,
+    Question,
+    a_change,
+    once,
+)
+from services.solver.core.explaining.edits import with_shape
+from services.solver.core.explaining.known import known_values
+
+_MOST_TAINTS = 8
+_MOST_ZONES = 8
+_AFFINITY = "spec.affinity"
+_TERMS = "requiredDuringSchedulingIgnoredDuringExecution"
+_NODE_TERMS = f"{_AFFINITY}.nodeAffinity.{_TERMS}.nodeSelectorTerms"
+_SELECTION = frozenset({Rule.NODE_AFFINITY, Rule.OFFERINGS, Rule.RESOURCES, Rule.VOLUME_TOPOLOGY})
+_TAINTS = frozenset({Rule.TAINTS})
+_PORTS = frozenset({Rule.HOST_PORTS})
+_VOLUMES = frozenset({Rule.VOLUME_TOPOLOGY, Rule.VOLUME_CLAIM, Rule.VOLUME_LIMITS})
+
+
+def pod_candidates(question: Question) -> Iterator[Candidate]:
+    """Yield changes of tolerations, node selection, affinities, ports and volumes."""
+    yield from _tolerations(question)
+    yield from _selector(question)
+    yield from _node_terms(question)
+    yield from _affinities(question)
+    yield from _ports(question)
+    yield from _volumes(question)
+
+
+def attempt_shape(question: Question, change: Change, shape: PodShape) -> Attempt:
+    """Return the attempt with another shape of the pod."""
+    return once(change, partial(with_shape, question.snapshot, question.row.uid, shape))
+
+
+def _tolerations(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
+    templates = question.decision.encoded.templates
+    standing = question.decision.encoded.standing.classes
+    taints: dict[Taint, None] = {}
+    for there in (
+        *(one.pool.template.taints for one in templates),
+        *(one.taints for one in standing),
+    ):
+        taints.update(dict.fromkeys(not_borne(shape, there)))
+    for taint in sorted(taints)[:_MOST_TAINTS]:
+        toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
+        change = a_change(
+            ChangeKind.TOLERATION,
+            f"tolerate the taint {taint}",
+            field="spec.tolerations",
+            new=str(taint),
+        )
+        edited = replace(shape, tolerations=(*shape.tolerations, toleration))
+        yield Candidate(
+            kind=change.kind,
+            text=str(taint),
+            answers=_TAINTS,
+            attempt=attempt_shape(question, change, edited),
+        )
+
+
+# Node selection.
+
+
+def _selector(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
+    for one in shape.node_selector:
+        field = f'spec.nodeSelector["{one.key}"]'
+        rest = shape.node_selector.without([one.key])
+        yield from _without(question, one, field, replace(shape, node_selector=rest))
+        for right in _respelt(question, one):
+            edited = replace(shape, node_selector=Requirements([*rest, right]))
+            yield _value(question, one, right, field, edited)
+
+
+def _node_terms(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
+    for index, term in enumerate(shape.required_node_terms):
+        for one in term.requirements:
+            rest = replace(term, requirements=term.requirements.without([one.key]))
+            yield from _without(question, one, _NODE_TERMS, _with_term(shape, index, rest))
+            for right in _respelt(question, one):
+                terms = Requirements([*rest.requirements, right])
+                edited = _with_term(shape, index, replace(term, requirements=terms))
+                yield _value(question, one, right, _NODE_TERMS, edited)
+        if term.node_names or term.excluded_node_names:
+            rest = replace(term, node_names=(), excluded_node_names=())
+            names = ", ".join((*term.node_names, *term.excluded_node_names))
+            change = a_change(
+                ChangeKind.NODE_SELECTION,
+                f"select no nodes by name ({names})",
+                field=_NODE_TERMS,
+                old=names,
+            )
+            yield Candidate(
+                kind=change.kind,
+                text=names,
+                answers=_SELECTION,
+                attempt=attempt_shape(question, change, _with_term(shape, index, rest)),
+            )
+
+
+def _with_term(shape: PodShape, index: int, term: NodeTerm) -> PodShape:
+    """Return the shape with another term in place of one; a term that says nothing is gone."""
+    terms = list(shape.required_node_terms)
+    terms[index] = term
+    if not len(term.requirements) and not term.node_names and not term.excluded_node_names:
+        terms = []  # alternatives to "anywhere" say nothing
+    return replace(shape, required_node_terms=tuple(terms))
+
+
+def _without(
+    question: Question, one: Requirement, field: str, edited: PodShape
+) -> Iterator[Candidate]:
+    change = a_change(ChangeKind.NODE_SELECTION, f"do not ask for {one}", field=field, old=str(one))
+    yield Candidate(
+        kind=change.kind,
+        text=f"{one} {field}",
+        answers=_SELECTION,
+        attempt=attempt_shape(question, change, edited),
+    )
+
+
+def _respelt(question: Question, one: Requirement) -> Iterator[Requirement]:
+    """Yield the requirement with a value that nobody has written as a known one is."""
+    if one.operator is not Operator.IN:
+        return
+    known = known_values(question.decision, one.key)
+    if known.intersection(one.values):
+        return
+    for value in sorted(one.values):
+        for right in spelling.nearest(value, known):
+            yield Requirement.of(one.key, Operator.IN, (one.values - {value}) | {right})
+
+
+def _value(
+    question: Question, wrong: Requirement, right: Requirement, field: str, edited: PodShape
+) -> Candidate:
+    old, new = _only(wrong.values - right.values), _only(right.values - wrong.values)
+    change = a_change(
+        ChangeKind.VALUE,
+        f'write "{new}" for "{old}", which no node has as {wrong.key}',
+        field=field,
+        old=old,
+        new=new,
+    )
+    return Candidate(
+        kind=change.kind,
+        amount=spelling.slips(old, new),
+        text=f"{old} {new}",
+        answers=_SELECTION,
+        attempt=attempt_shape(question, change, edited),
+    )
+
+
+def _only(values: frozenset[str]) -> str:
+    return min(values, default="")
+
+
+# Other pods.
+
+
+def _affinities(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
+    for index, term in enumerate(shape.affinity):
+        kept = shape.affinity[:index] + shape.affinity[index + 1 :]
+        what = _selected(term.selector.requirements if term.selector is not None else None)
+        change = a_change(
+            ChangeKind.AFFINITY,
+            f"need no {what} in the same {term.topology_key}",
+            field=f"{_AFFINITY}.podAffinity.{_TERMS}",
+            old=f"{what} by {term.topology_key}",
+        )
+        yield Candidate(
+            kind=change.kind,
+            text=f"{index:03}",
+            answers=frozenset({Rule.POD_AFFINITY}),
+            attempt=attempt_shape(question, change, replace(shape, affinity=kept)),
+        )
+    for index, term in enumerate(shape.anti_affinity):
+        kept = shape.anti_affinity[:index] + shape.anti_affinity[index + 1 :]
+        what = _selected(term.selector.requirements if term.selector is not None else None)
+        change = a_change(
+            ChangeKind.ANTI_AFFINITY,
+            f"bear {what} in the same {term.topology_key}",
+            field=f"{_AFFINITY}.podAntiAffinity.{_TERMS}",
+            old=f"{what} by {term.topology_key}",
+        )
+        yield Candidate(
+            kind=change.kind,
+            text=f"{index:03}",
+            answers=frozenset({Rule.POD_ANTI_AFFINITY}),
+            attempt=attempt_shape(question, change, replace(shape, anti_affinity=kept)),
+        )
+
+
+def _selected(requirements: Requirements | None) -> str:
+    if requirements is None:
+        return "pods"
+    return f"pods with {requirements}" if len(requirements) else "any pods"
+
+
+# What it takes for itself.
+
+
+def _ports(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
+    for index, port in enumerate(shape.host_ports):
+        kept = shape.host_ports[:index] + shape.host_ports[index + 1 :]
+        name = f"{port.port}/{port.protocol}"
+        change = a_change(
+            ChangeKind.HOST_PORT,
+            f"do without the host port {name}",
+            field="spec.containers.ports.hostPort",
+            old=name,
+        )
+        yield Candidate(
+            kind=change.kind,
+            text=f"{index:03}",
+            answers=_PORTS,
+            attempt=attempt_shape(question, change, replace(shape, host_ports=kept)),
+        )
+
+
+def _volumes(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
+    zones = sorted(known_values(question.decision, label_keys.ZONE))[:_MOST_ZONES]
+    for index, alternatives in enumerate(shape.volumes):
+        there = frozenset(
+            value
+            for one in alternatives
+            for key in [one.get(label_keys.ZONE)]
+            if key is not None
+            for value in key.values
+        )
+        if not there:
+            continue
+        for zone in zones:
+            if zone in there:
+                continue
+            moved = (Requirements.from_labels({label_keys.ZONE: zone}),)
+            volumes = (*shape.volumes[:index], moved, *shape.volumes[index + 1 :])
+            old = ", ".join(sorted(there))
+            change = a_change(
+                ChangeKind.VOLUME,
+                f"have its volume in {zone}, not in {old}",
+                old=old,
+                new=zone,
+            )
+            yield Candidate(
+                kind=change.kind,
+                text=f"{index:03} {zone}",
+                answers=_VOLUMES,
+                attempt=attempt_shape(question, change, replace(shape, volumes=volumes)),
+            )
+    for number, shared in enumerate(shape.shared_volumes):
+        if not shared.exclusive:
+            continue
+        change = a_change(
+            ChangeKind.VOLUME,
+            f'let several pods use the volume claim "{shared.claim}" (not ReadWriteOncePod)',
+            field="spec.accessModes",
+            old="ReadWriteOncePod",
+        )
+        claims = list(shape.shared_volumes)
+        claims[number] = replace(shared, exclusive=False)
+        yield Candidate(
+            kind=change.kind,
+            text=shared.claim,
+            answers=_VOLUMES,
+            attempt=attempt_shape(question, change, replace(shape, shared_volumes=tuple(claims))),
+        )

@@ -1,0 +1,128 @@
+"""Laws of every explanation, over random small clusters with all kinds of constraints mixed."""
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+
+from libs.domain.explanation import Explanation, PodSituation
+from libs.domain.plan import Plan
+from libs.domain.question import SubjectKind
+from libs.domain.snapshot import ClusterSnapshot, keyed
+from libs.domain.solution import SolveOptions
+from services.solver.core.explaining.edits import row_of, with_rows
+from services.solver.core.explaining.explain import explain
+from services.solver.core.explaining.pod import PodAnswer, explain_pod
+from services.solver.core.explaining.trial import Desk, landing_of
+from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.solve import VERSION, solve
+from tests.unit.services.solver.core.test_properties import clusters
+
+OPTIONS = SolveOptions()
+SETTINGS = settings(
+    max_examples=25,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+def _answer(snapshot: ClusterSnapshot, uid: str) -> PodAnswer:
+    desk = Desk(options=OPTIONS, memory=NOTHING_REMEMBERED, cancelled=lambda: False)
+    base = Explanation(snapshot=snapshot.id, options=OPTIONS, solver_version=VERSION)
+    row = row_of(snapshot, uid)
+    assert row is not None
+    return explain_pod(desk, snapshot, row, base)
+
+
+@SETTINGS
+@given(clusters())
+def test_a_pod_has_a_place_exactly_if_it_has_one_in_the_plan(snapshot: ClusterSnapshot) -> None:
+    plan = solve(snapshot, OPTIONS).plan
+
+    for row in snapshot.pods.rows():
+        if row.node:
+            continue
+        found = explain(snapshot, OPTIONS, SubjectKind.POD, row.uid)
+        assert found.pod is not None
+        placed = landing_of(plan, row.uid) is not None
+        assert (found.pod.situation is PodSituation.PLACED) == placed
+        assert (found.unplaceable is None) == placed
+
+
+@SETTINGS
+@given(clusters())
+def test_every_change_that_is_proposed_gives_the_pod_a_place(snapshot: ClusterSnapshot) -> None:
+    for unplaced in solve(snapshot, OPTIONS).plan.unplaced:
+        answer = _answer(snapshot, unplaced.pod_uids[0])
+        for found in answer.found:
+            landing = landing_of(solve(found.edited, OPTIONS).plan, unplaced.pod_uids[0])
+            assert landing is not None
+            assert (landing.kind, landing.name) == (
+                found.change.landing_kind,
+                found.change.landing,
+            )
+
+
+@SETTINGS
+@given(clusters())
+def test_whom_a_node_and_a_pool_could_take_adds_up(snapshot: ClusterSnapshot) -> None:
+    waiting = _waiting(snapshot)
+
+    for name in snapshot.nodes:
+        node = explain(snapshot, OPTIONS, SubjectKind.NODE, name).node
+        assert node is not None
+        refused = [uid for one in node.refusals for uid in one.pod_uids]
+        assert sorted((*node.could_take, *refused)) == waiting
+    for name in snapshot.nodepools:
+        pool = explain(snapshot, OPTIONS, SubjectKind.NODEPOOL, name).nodepool
+        assert pool is not None
+        refused = [uid for one in pool.refusals for uid in one.pod_uids]
+        assert sorted((*pool.could_take, *refused)) == waiting
+        assert [one.offerings for one in pool.funnel] == sorted(
+            (one.offerings for one in pool.funnel), reverse=True
+        )
+
+
+@SETTINGS
+@given(clusters())
+def test_a_pool_could_take_exactly_whom_the_solver_buys_for_alone(
+    snapshot: ClusterSnapshot,
+) -> None:
+    cordoned = _only_open(snapshot, "")
+    for name, pool in snapshot.nodepools.items():
+        explained = explain(snapshot, OPTIONS, SubjectKind.NODEPOOL, name).nodepool
+        assert explained is not None
+        lone = replace(cordoned, nodepools=keyed("nodepools", [pool]))
+        bought = [uid for uid in _waiting(snapshot) if not _plan(lone, uid).unplaced]
+        assert list(explained.could_take) == bought
+
+
+@SETTINGS
+@given(clusters())
+def test_a_node_could_take_exactly_whom_the_solver_puts_there_alone(
+    snapshot: ClusterSnapshot,
+) -> None:
+    for name in snapshot.nodes:
+        explained = explain(snapshot, OPTIONS, SubjectKind.NODE, name).node
+        assert explained is not None
+        lone = _only_open(snapshot, name)
+        put = [uid for uid in _waiting(snapshot) if _plan(lone, uid).nominations]
+        assert list(explained.could_take) == put
+
+
+def _waiting(snapshot: ClusterSnapshot) -> list[str]:
+    return sorted(row.uid for row in snapshot.pods.rows() if not row.node)
+
+
+def _only_open(snapshot: ClusterSnapshot, name: str) -> ClusterSnapshot:
+    nodes = [replace(one, unschedulable=one.name != name) for one in snapshot.nodes.values()]
+    return replace(snapshot, nodes=keyed("nodes", nodes))
+
+
+def _plan(snapshot: ClusterSnapshot, uid: str) -> Plan:
+    """Return the plan for this pod, while the others do not wait."""
+    rows = [
+        row if row.node or row.uid == uid else row._replace(provisionable=False)
+        for row in snapshot.pods.rows()
+    ]
+    return solve(with_rows(snapshot, rows), OPTIONS).plan
