@@ -3,7 +3,8 @@
 Apart because the command line, the watcher's settings and the solver must agree on names and
 defaults; nothing else in the code spells either.
 
-Source: `docs/sources.md` section 4; names and defaults are Karpenter's.
+Source: `docs/sources.md` section 4; names and defaults are Karpenter's. `DynamicResources` stands
+for its setting `ignore-dra-requests`, turned round: both ignore claims of devices by default.
 """
 
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ class FeatureGate(StrEnum):
     """What can be switched on or off."""
 
     CAPACITY_BUFFER = "CapacityBuffer"
+    DYNAMIC_RESOURCES = "DynamicResources"
     NODE_OVERLAY = "NodeOverlay"
     NODE_REPAIR = "NodeRepair"
     RESERVED_CAPACITY = "ReservedCapacity"

@@ -1,7 +1,7 @@
 """From packed bins to a plan: claims to create, nominations, what has no place and why."""
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
 from libs.domain.reason import Unplaceable
@@ -13,6 +13,8 @@ from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
 from services.solver.core.reasons import unplaceable
 from services.solver.core.workload import Group
+
+REQUESTED_DRIVERS = "karpenter.sh/requested-dra-drivers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +110,17 @@ def _nodeclaims(packer: Packer, pods: _Pods, lists: LaunchLists) -> tuple[Planne
     for index, claim in enumerate(sorted(pods.claims)):
         known, used = packer.bins.claims[claim], packer.bins.used[claim]
         uids = tuple(sorted(pods.claims[claim]))
-        found.append(planned(index, lists.of(known, used), known, used, uids))
+        claimed = planned(index, lists.of(known, used), known, used, uids)
+        found.append(_with_drivers(claimed, packer.drivers(claim)))
     return tuple(found)
+
+
+def _with_drivers(claim: PlannedNodeClaim, drivers: tuple[str, ...]) -> PlannedNodeClaim:
+    """Return the claim with the drivers whose devices its node must have before pods can come."""
+    if not drivers:
+        return claim
+    noted = (REQUESTED_DRIVERS, ",".join(drivers))
+    return replace(claim, annotations=tuple(sorted((*claim.annotations, noted))))
 
 
 def _nominations(encoded: Encoded, pods: _Pods) -> tuple[Nomination, ...]:

@@ -16,6 +16,7 @@ from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins, first_bins
 from services.solver.core.claim_class import Bounds, ClaimClass
+from services.solver.core.devices.allocating import PlannedGrant
 from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.limits import PoolLimits
 from services.solver.core.problem import Problem, Request
@@ -79,6 +80,8 @@ class ClaimPacker:
         if where.caps is not None:
             taken = np.minimum(taken, where.caps[len(self._bins.standing) + chosen])
         order = np.lexsort((chosen, self._bins.pods[chosen]))
+        if request.ask.shape.device_claims:
+            return self._join_with_devices(request, where, chosen[order][taken[order] > 0], become)
         chosen, taken = first_bins(chosen[order], taken[order], want)
         if not len(chosen):
             return 0
@@ -87,6 +90,39 @@ class ClaimPacker:
         if where.caps is not None:
             where.caps[len(self._bins.standing) + chosen] -= taken
         return int(taken.sum())
+
+    def _join_with_devices(
+        self, request: Request, where: Verdict, claims: Ints, become: dict[int, ClaimClass]
+    ) -> int:
+        """Place one pod on the first of these claims that has the devices that it claims."""
+        for claim in claims.tolist():
+            before = self._bins.claims[claim]
+            used = self._bins.used[claim]
+            grant = self._grant(request, claim, become[before.id], used)
+            if grant is None or not self._fit(grant.known, before, used[None], request, 1)[0]:
+                continue
+            one = np.array([claim], np.int64)
+            self._take(request, one, np.ones_like(one), [grant.known])
+            self._hand_over(request, claim, grant)
+            if where.caps is not None:
+                where.caps[len(self._bins.standing) + one] -= 1
+            return 1
+        return 0
+
+    def _grant(
+        self, request: Request, claim: int | None, known: ClaimClass, used: Ints
+    ) -> PlannedGrant | None:
+        """Return the devices that a pod gets on a claim; None where there are none."""
+        devices = self._problem.devices
+        if devices is None:
+            return None
+        total = used + request.vector
+        found = devices.on_planned(request.ask.shape, claim, known, total)
+        return found if isinstance(found, PlannedGrant) else None
+
+    def _hand_over(self, request: Request, claim: int, grant: PlannedGrant) -> None:
+        if self._problem.devices is not None:
+            self._problem.devices.take_planned(request.ask.shape, claim, grant)
 
     def _narrow(
         self,
@@ -224,6 +260,12 @@ class ClaimPacker:
         """Open as many claims of a class as the pods need, one where there is anything to count."""
         limits = self._problem.limits[known.template.index]
         nothing = np.zeros((1, len(request.vector)), np.int64)
+        grant = None
+        if request.ask.shape.device_claims:
+            grant = self._grant(request, None, known, nothing[0])
+            if grant is None:
+                return np.zeros(0, np.int64)
+            known, want = grant.known, 1
         most = min(int(self._fit(known, None, nothing, request, want)[0]), where.new_cap)
         if most <= 0:
             return np.zeros(0, np.int64)
@@ -235,6 +277,8 @@ class ClaimPacker:
         taken[-1] = min(most, want - most * (count - 1))
         limits.charge(claims.tolist(), known.rows_for(request.vector))
         self._take(request, claims, taken, [known] * count)
+        if grant is not None:
+            self._hand_over(request, int(claims[0]), grant)
         return claims
 
     def tie(self, limits: PoolLimits) -> bool:

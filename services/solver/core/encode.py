@@ -17,6 +17,10 @@ from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.companions import together
+from services.solver.core.devices.allocating import Devices
+from services.solver.core.devices.inventory import Inventory
+from services.solver.core.devices.places import Places
+from services.solver.core.devices.selecting import Selectors
 from services.solver.core.domains import Domains
 from services.solver.core.ground import Ground
 from services.solver.core.limits import pool_limits
@@ -55,7 +59,9 @@ def encode(
     work = workload(snapshot, now)
     shapes = {group.shape.id: group.shape for group in work.groups}
     daemons = {
-        key: asking.daemon(snapshot.shapes[item.shape]) for key, item in snapshot.daemonsets.items()
+        key: asking.daemon(snapshot.shapes[item.shape])
+        for key, item in snapshot.daemonsets.items()
+        if _counts_devices(options) or not snapshot.shapes[item.shape].device_claims
     }
     preferring = _prefers_no_schedule(snapshot)
     asks = {
@@ -116,8 +122,27 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]
         topology=topology,
         reservations=Reservations.of(encoded.templates if _reserves(encoded.options) else ()),
         min_values=encoded.options.min_values_policy,
+        devices=_devices(encoded, groups, classes),
     )
     return made, Bins(encoded.standing, len(encoded.dimensions.names))
+
+
+def _devices(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses) -> Devices | None:
+    claiming = any(group.shape.device_claims for group in groups)
+    if not claiming or not _counts_devices(encoded.options):
+        return None
+    snapshot = encoded.snapshot
+    waiting = {uid for group in encoded.work.groups for uid in group.uids}
+    placed = zip(snapshot.pods.uids, snapshot.pods.nodes, strict=True)
+    moving = frozenset(uid for uid, node in placed if node and uid in waiting)
+    inventory = Inventory(snapshot.device_pools.values(), moving)
+    places = Places(snapshot, encoded.standing, inventory)
+    return Devices(inventory, places, Selectors(snapshot.device_classes), classes)
+
+
+def _counts_devices(options: SolveOptions) -> bool:
+    """Tell whether claims of devices are planned for; else pods that have some wait."""
+    return feature_gates.is_open(FeatureGate.DYNAMIC_RESOURCES, options.feature_gates)
 
 
 def _daemon_shapes(snapshot: ClusterSnapshot) -> list[PodShape]:

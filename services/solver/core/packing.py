@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 
 from services.solver.core.ask import Ask
-from services.solver.core.bins import Bins, first_bins
+from services.solver.core.bins import Bins
 from services.solver.core.claim_packing import ClaimPacker
 from services.solver.core.limits import PoolLimits
 from services.solver.core.problem import Problem, Request, a_request
@@ -39,6 +39,11 @@ class Packer:
         self.left = [len(group.uids) for group in problem.groups]
         self._alone: set[int] = set()
         """Groups that no longer keep to where their companions may run."""
+
+    def drivers(self, claim: int) -> tuple[str, ...]:
+        """Return the drivers whose devices the pods of a claim get of its own node, sorted."""
+        devices = self._problem.devices
+        return () if devices is None else devices.drivers(claim)
 
     def run(self) -> bool:
         """Place all that has a place; False if it was cancelled in between."""
@@ -69,14 +74,15 @@ class Packer:
 
     def _keep(self, index: int) -> bool:
         """Place pods of a group where they are expected; what is only preferred does not count."""
-        if not self._targets.any(index) or self._problem.groups[index].shape.device_claims:
+        if not self._targets.any(index) or self._is_ignored(index):
             return False
         before = self.left[index]
         request = a_request(index, self._hard(index), self._problem.dimensions)
         while (where := verdict(self._problem.topology, request.ask)) is not None:
             candidates, counts = self.standing.room(request, where)
             counts = np.minimum(counts, self._targets.counts(index)[candidates])
-            chosen, counts = first_bins(candidates, counts, min(self.left[index], where.batch))
+            most = min(self.left[index], where.batch)
+            chosen, counts = self.standing.choose(request, candidates, counts, most)
             if not len(chosen):
                 break
             self.bins.note_expected(index, chosen, self._targets.take(index, chosen, counts))
@@ -158,15 +164,14 @@ class Packer:
 
     def _place_group(self, index: int) -> bool:
         before = self.left[index]
-        if self._problem.groups[index].shape.device_claims:
-            # Devices are not counted yet: rather wait than buy what may not have them.
+        if self._is_ignored(index):
             return False
         self._keep(index)
         self.claims.deferred.discard(index)
         for ask in self._asks(index):
             request = a_request(index, ask, self._problem.dimensions)
             while self.left[index]:
-                placed = self._place_some(request, self.left[index])
+                placed = self._place_some(request, self._at_once(index))
                 self.left[index] -= placed
                 if not placed:
                     break
@@ -174,6 +179,15 @@ class Packer:
             if not self.left[index] or index in self.claims.deferred:
                 break
         return self.left[index] < before
+
+    def _is_ignored(self, index: int) -> bool:
+        """Tell whether the group claims devices and nobody counts them: rather wait than buy."""
+        shape = self._problem.groups[index].shape
+        return bool(shape.device_claims) and self._problem.devices is None
+
+    def _at_once(self, index: int) -> int:
+        """Return how many pods may look for a place together: of those with devices just one."""
+        return 1 if self._problem.groups[index].shape.device_claims else self.left[index]
 
     def _place_some(self, request: Request, want: int) -> int:
         if not request.ask.places:

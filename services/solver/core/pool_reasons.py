@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from libs.domain import quantity
+from libs.domain.feature_gates import FeatureGate
 from libs.domain.reason import Rejection, Rule, TargetKind
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.resources import BYTES, CPU, NODES, NOTHING, Resources
@@ -19,16 +20,19 @@ from services.solver.core import min_values
 from services.solver.core.bearing import not_borne
 from services.solver.core.case import Case, Part
 from services.solver.core.claim_class import ClaimClass
+from services.solver.core.devices.allocating import Refusal
 from services.solver.core.template import Refused, Template
 from services.solver.core.vectors import Ints
 from services.solver.core.verdict import Verdict, verdict
+
+DEVICES_IGNORED = f"claims of devices are ignored; gate {FeatureGate.DYNAMIC_RESOURCES} is closed"
 
 
 def pool_rejection(case: Case, template: Template) -> Rejection | None:
     """Return why no new node of a pool takes the next pod of a case; None if one does."""
     name = template.pool.name
-    if case.ask.shape.device_claims:
-        return rejection(name, Rule.DEVICES, "claims of devices are not planned for yet")
+    if case.ask.shape.device_claims and case.problem.devices is None:
+        return rejection(name, Rule.DEVICES, DEVICES_IGNORED)
     bad = not_borne(case.ask.shape, template.pool.template.taints, case.ask.effects)
     if bad:
         found = rejection(name, Rule.TAINTS, f"taint {bad[0]} is not tolerated")
@@ -43,7 +47,7 @@ def pool_rejection(case: Case, template: Template) -> Rejection | None:
         known = by_ports
     if not known.rows_for(case.vector).any():
         return _too_small(case, known)
-    return _by_state(case, known)
+    return _by_devices(case, known) or _by_state(case, known)
 
 
 def refused_pool(one: Refused) -> Rejection:
@@ -184,6 +188,16 @@ def _row_rank(known: ClaimClass) -> Ints:
 
 
 # What depends on the rest of the plan.
+
+
+def _by_devices(case: Case, known: ClaimClass) -> Rejection | None:
+    shape, devices = case.ask.shape, case.problem.devices
+    if not shape.device_claims or devices is None:
+        return None
+    found = devices.on_planned(shape, None, known, case.vector)
+    if not isinstance(found, Refusal):
+        return None
+    return rejection(known.template.pool.name, Rule.DEVICES, found.explain())
 
 
 def _by_state(case: Case, known: ClaimClass) -> Rejection | None:

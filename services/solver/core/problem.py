@@ -7,6 +7,7 @@ import numpy as np
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core.ask import Ask
 from services.solver.core.claim_class import ClaimClasses
+from services.solver.core.devices.allocating import Devices
 from services.solver.core.limits import PoolLimits
 from services.solver.core.reservations import Reservations
 from services.solver.core.template import Template
@@ -43,6 +44,8 @@ class Problem:
     topology: Topology
     reservations: Reservations
     min_values: MinValuesPolicy
+    devices: Devices | None
+    """None where claims of devices are not planned for: the gate is closed, or there are none."""
 
 
 def a_request(group: int, ask: Ask, dimensions: Dimensions) -> Request:

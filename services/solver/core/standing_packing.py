@@ -9,6 +9,7 @@ import numpy as np
 
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins, first_bins
+from services.solver.core.devices.allocating import Grant
 from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.problem import Problem, Request
 from services.solver.core.vectors import UNBOUNDED, Bools, Ints, covering, most_that_fit
@@ -26,12 +27,29 @@ class StandingPacker:
     def place(self, request: Request, where: Verdict, want: int) -> int:
         """Place up to `want` pods and return how many found room."""
         candidates, counts = self.room(request, where)
-        chosen, counts = first_bins(candidates, counts, want)
+        chosen, counts = self.choose(request, candidates, counts, want)
         if not len(chosen):
             return 0
         self._bins.note(request.group, chosen, counts)
         self.take(request, chosen, counts)
         return int(counts.sum())
+
+    def choose(
+        self, request: Request, candidates: Ints, counts: Ints, want: int
+    ) -> tuple[Ints, Ints]:
+        """Return the first bins with room for up to `want` pods, and how many go where.
+
+        Of pods with claims of devices one is placed at a time, and what it claims is taken at once.
+        """
+        shape, devices = request.ask.shape, self._problem.devices
+        if not shape.device_claims or devices is None:
+            return first_bins(candidates, counts, want)
+        for position in candidates[counts > 0].tolist() if want else ():
+            grant = devices.on_standing(shape, position)
+            if isinstance(grant, Grant):
+                devices.take_standing(shape, position, grant)
+                return np.array([position], np.int64), np.ones(1, np.int64)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
 
     def take(self, request: Request, bins: Ints, counts: Ints) -> None:
         """Take room on these bins, (n,), for so many pods each, (n,)."""

@@ -14,12 +14,12 @@ import numpy as np
 from libs.domain.reason import Rejection, Rule
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources
-from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears, not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.case import Case, Part
+from services.solver.core.devices.allocating import Refusal
 from services.solver.core.exclusion import conflict
-from services.solver.core.pool_reasons import amount, nearness, shortages
+from services.solver.core.pool_reasons import DEVICES_IGNORED, amount, nearness, shortages
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.standing_packing import compatible
 from services.solver.core.vectors import Bools
@@ -32,7 +32,7 @@ def standing_rules(case: Case, bins: Bins, only: int | None = None) -> Refusals:
     """Return which rule keeps the next pod of a case from each standing bin, or from `only` one."""
     standing = bins.standing
     positions = range(len(standing)) if only is None else (only,)
-    by_class = [_class_rule(one, case.ask) for one in standing.classes]
+    by_class = [_class_rule(one, case) for one in standing.classes]
     suits = compatible(bins, case.ask)
     labelled = [
         any(one.allows(place.requirements) for place in case.ask.node_places)
@@ -87,12 +87,14 @@ def bin_rejection(case: Case, bins: Bins, position: int, rule: Rule) -> Rejectio
     )
 
 
-def _class_rule(one: StandingClass, ask: Ask) -> Rule | None:
+def _class_rule(one: StandingClass, case: Case) -> Rule | None:
+    ask = case.ask
     if one.cordoned and not bears(ask.shape, (UNSCHEDULABLE,), ask.effects):
         return Rule.NODE_UNAVAILABLE
     if not bears(ask.shape, one.taints, ask.effects):
         return Rule.TAINTS
-    return Rule.DEVICES if ask.shape.device_claims else None
+    ignored = ask.shape.device_claims and case.problem.devices is None
+    return Rule.DEVICES if ignored else None
 
 
 def _bin_rule(case: Case, bins: Bins, position: int) -> Rule | None:
@@ -107,7 +109,17 @@ def _bin_rule(case: Case, bins: Bins, position: int) -> Rule | None:
     if not bins.attach_room(shape, np.array([position]))[0]:
         return Rule.VOLUME_LIMITS
     refusing = _refusing_part(case, position)
-    return None if refusing is None else refusing.rule
+    if refusing is not None:
+        return refusing.rule
+    return Rule.DEVICES if _devices_refused(case, position) else None
+
+
+def _devices_refused(case: Case, position: int) -> Refusal | None:
+    shape, devices = case.ask.shape, case.problem.devices
+    if not shape.device_claims or devices is None:
+        return None
+    found = devices.on_standing(shape, position)
+    return found if isinstance(found, Refusal) else None
 
 
 def _refusing_part(case: Case, position: int) -> Part | None:
@@ -149,7 +161,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
         case Rule.VOLUME_LIMITS:
             return "no more volumes can be attached", ""
         case Rule.DEVICES:
-            return "claims of devices are not planned for yet", ""
+            refusal = _devices_refused(case, position)
+            return DEVICES_IGNORED if refusal is None else refusal.explain(), ""
     part = _refusing_part(case, position)
     key = part.key if part is not None else ""
     return f"{rule} over {key} does not allow it", key

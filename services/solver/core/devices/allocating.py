@@ -1,0 +1,305 @@
+"""Who has which device in one plan: asks the search about a place, and writes down what is taken.
+
+What a planned claim takes depends on the instance type that it becomes: for each kind of type that
+is left the devices are found separately, and devices of the cluster count as taken by the most that
+any of them takes.
+
+Source: `docs/sources.md` D11.9-15.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from libs.domain.device import DeviceClaim
+from libs.domain.pod import PodShape
+from services.solver.core.claim_class import ClaimClass, ClaimClasses
+from services.solver.core.devices.inventory import Inventory, Terms, allows, for_new_nodes
+from services.solver.core.devices.kinds import Kind, Kinds
+from services.solver.core.devices.offer import Candidate, Offer
+from services.solver.core.devices.places import Places
+from services.solver.core.devices.refusing import why_not
+from services.solver.core.devices.search import Found, NotFound, Seen, search
+from services.solver.core.devices.selecting import Selectors
+from services.solver.core.devices.sharing import Sharing, Spot, described, ways
+from services.solver.core.devices.usage import Ledger, View, most
+from services.solver.core.vectors import Bools, Ints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """What a pod gets on a standing bin."""
+
+    claims: tuple[DeviceClaim, ...]
+    """Those that it is the first to use."""
+    found: Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedGrant:
+    """What a pod gets on a planned claim."""
+
+    claims: tuple[DeviceClaim, ...]
+    known: ClaimClass
+    """What the claim becomes."""
+    found: dict[int, Found]
+    """By kind of instance type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A pod gets no devices at a place."""
+
+    explain: Callable[[], str]
+    """Gives the reason, on the state as it is when asked."""
+
+
+@dataclass(slots=True)
+class _Planned:
+    """What a planned claim takes, by kind of instance type."""
+
+    cluster: dict[int, Ledger] = field(default_factory=dict)
+    template: dict[int, Ledger] = field(default_factory=dict)
+    at_most: Ledger = field(default_factory=Ledger)
+    drivers: set[str] = field(default_factory=set)
+
+
+_EVERYWHERE = Spot(planned=False, number=-1)
+"""Stands for what all places see; its revision grows with devices that no node has to itself."""
+
+
+class Devices:
+    """The devices of one plan."""
+
+    def __init__(
+        self, inventory: Inventory, places: Places, selectors: Selectors, classes: ClaimClasses
+    ) -> None:
+        self._inventory = inventory
+        self._places = places
+        self._selectors = selectors
+        self._classes = classes
+        self._sharing = Sharing(inventory)
+        self._kinds = Kinds()
+        self._offers: dict[int, Offer] = {}
+        self._taken = Ledger()
+        self._templates: dict[int, Ledger] = {}
+        self._planned: dict[int, _Planned] = {}
+        self._revisions: dict[Spot, int] = {}
+        self._refused: dict[object, Refusal] = {}
+
+    # Standing bins.
+
+    def on_standing(self, shape: PodShape, position: int) -> Grant | Refusal:
+        """Return what the next pod of a shape gets on a standing bin."""
+        spot = Spot(planned=False, number=position)
+        memo = (shape.id, spot, self._revision(spot))
+        if memo in self._refused:
+            return self._refused[memo]
+        found = self._on_standing(shape.device_claims, spot)
+        if isinstance(found, Refusal):
+            self._refused[memo] = found
+        return found
+
+    def take_standing(self, shape: PodShape, position: int, grant: Grant) -> None:
+        """Give a pod on a standing bin what was found for it."""
+        spot = Spot(planned=False, number=position)
+        _give(grant.found, self._taken, self._templates.setdefault(position, Ledger()))
+        self._note(shape, grant.claims, spot, (grant.found,))
+
+    def _on_standing(self, claims: Sequence[DeviceClaim], spot: Spot) -> Grant | Refusal:
+        if problem := self._obstacle(claims, spot):
+            return _refusal(problem)
+        facts = self._places.facts(spot.number)
+        for claim, terms in self._sharing.needed(claims):
+            if not allows(terms, facts):
+                return _refusal(f"{described(claim)} is allocated where this node is not")
+        asked = self._sharing.to_allocate(claims)
+        seen = Seen(
+            offer=self._places.offer(spot.number),
+            cluster=View(self._cluster(None)),
+            template=View((self._templates.setdefault(spot.number, Ledger()),)),
+        )
+        found = search(asked, seen, self._selectors)
+        if isinstance(found, NotFound):
+            return self._not_found(asked, seen, found)
+        return Grant(claims=asked, found=found)
+
+    # Planned claims.
+
+    def on_planned(
+        self, shape: PodShape, claim: int | None, known: ClaimClass, total: Ints
+    ) -> PlannedGrant | Refusal:
+        """Return what the next pod of a shape gets on a planned claim.
+
+        Args:
+            shape: of the pod.
+            claim: number of the claim; None for one that is yet to be opened.
+            known: what the claim becomes with the pod, devices apart.
+            total: (n_resources,): what all its pods then request.
+        """
+        spot = Spot(planned=True, number=-1 if claim is None else claim)
+        memo = (shape.id, spot, self._revision(spot), known.id, total.tobytes())
+        if memo in self._refused:
+            return self._refused[memo]
+        found = self._on_planned(shape.device_claims, spot, known, total)
+        if isinstance(found, Refusal):
+            self._refused[memo] = found
+        return found
+
+    def take_planned(self, shape: PodShape, claim: int, grant: PlannedGrant) -> None:
+        """Give a pod on a planned claim what was found for it."""
+        planned = self._planned.setdefault(claim, _Planned())
+        for kind, found in grant.found.items():
+            cluster = planned.cluster.setdefault(kind, Ledger())
+            _give(found, cluster, planned.template.setdefault(kind, Ledger()))
+            planned.drivers.update(
+                one.candidate.pool.driver
+                for given in found.given
+                for one in given
+                if one.candidate.template
+            )
+        # What the claim cannot become any more takes nothing.
+        planned.cluster = {kind: planned.cluster[kind] for kind in grant.found}
+        planned.at_most = most(planned.cluster.values())
+        spot = Spot(planned=True, number=claim)
+        self._note(shape, grant.claims, spot, tuple(grant.found.values()))
+
+    def drivers(self, claim: int) -> tuple[str, ...]:
+        """Return the drivers whose devices pods get of a planned claim's own node, sorted."""
+        planned = self._planned.get(claim)
+        return () if planned is None else tuple(sorted(planned.drivers))
+
+    def _on_planned(
+        self, claims: Sequence[DeviceClaim], spot: Spot, known: ClaimClass, total: Ints
+    ) -> PlannedGrant | Refusal:
+        if problem := self._obstacle(claims, spot):
+            return _refusal(problem)
+        for claim, terms in self._sharing.needed(claims):
+            narrower = self._narrow(known, terms, total)
+            if narrower is None:
+                return _refusal(f"{described(claim)} is allocated where no such node can be")
+            known = narrower
+        asked = self._sharing.to_allocate(claims)
+        if asked:
+            return self._find(asked, spot, known, total)
+        kinds = self._planned.get(spot.number, _Planned()).cluster
+        return PlannedGrant(claims=(), known=known, found={kind: Found(given=()) for kind in kinds})
+
+    def _find(
+        self, asked: tuple[DeviceClaim, ...], spot: Spot, known: ClaimClass, total: Ints
+    ) -> PlannedGrant | Refusal:
+        """Look for devices for each kind of instance type, cheapest first."""
+        found: dict[int, Found] = {}
+        accepted = np.zeros(len(known.rows), np.bool_)
+        refusal, nearest = _refusal("no instance type is left that has room"), -1
+        for kind in self._kinds.of(known, known.rows_for(total)):
+            seen = self._seen(spot.number, kind, known, total)
+            result = search(asked, seen, self._selectors)
+            if isinstance(result, NotFound):
+                if len(seen.offer.candidates) > nearest:
+                    nearest = len(seen.offer.candidates)
+                    refusal = self._not_found(asked, seen, result, f"on {kind.example}, ")
+                continue
+            chosen = [one.candidate for given in result.given for one in given]
+            narrower = self._settle(known, chosen, kind.rows, total)
+            if narrower is not None:
+                known, accepted = narrower, accepted | kind.rows
+                found[kind.number] = result
+        if not found:
+            return refusal
+        rows = accepted[known.template.columns.row]
+        return PlannedGrant(claims=asked, known=self._classes.restrict(known, rows), found=found)
+
+    def _seen(self, claim: int, kind: Kind, known: ClaimClass, total: Ints) -> Seen:
+        planned = self._planned.get(claim, _Planned())
+        own = planned.cluster.get(kind.number, Ledger())
+        return Seen(
+            offer=self._offer(kind.number),
+            cluster=View((*self._cluster(claim), own)),
+            template=View((planned.template.get(kind.number, Ledger()),)),
+            narrow=lambda chosen: self._settle(known, chosen, kind.rows, total) is not None,
+        )
+
+    def _offer(self, kind: int) -> Offer:
+        """Return what a new node of a kind can see: the cluster's devices, then its own."""
+        found = self._offers.get(kind)
+        if found is None:
+            found = self._inventory.of_new_nodes().joined(self._kinds.offer(kind))
+            self._offers[kind] = found
+        return found
+
+    def _settle(
+        self, known: ClaimClass, chosen: Sequence[Candidate], rows: Bools, total: Ints
+    ) -> ClaimClass | None:
+        """Return the class of a node that can use all these devices and be one of these rows."""
+        for one in chosen:
+            if one.terms:
+                narrower = self._narrow(known, one.terms, total)
+                if narrower is None:
+                    return None
+                known = narrower
+        return known if (known.rows_for(total) & rows).any() else None
+
+    def _narrow(self, known: ClaimClass, terms: Terms, total: Ints) -> ClaimClass | None:
+        possible = for_new_nodes(terms)
+        if possible is None:
+            return None
+        for term in possible:
+            narrower = self._classes.narrow(known, term)
+            if narrower is not None and narrower.rows_for(total).any():
+                return narrower
+        return None if possible else known
+
+    # Both.
+
+    def _obstacle(self, claims: Sequence[DeviceClaim], spot: Spot) -> str:
+        for sub in ways(claims):
+            if not self._selectors.has_class(sub.device_class):
+                return f"device class {sub.device_class!r} does not exist"
+        return self._sharing.obstacle(claims, spot)
+
+    def _cluster(self, claim: int | None) -> tuple[Ledger, ...]:
+        """Return what everybody but one planned claim has of the devices of the cluster."""
+        others = (
+            planned.at_most
+            for number, planned in self._planned.items()
+            if number != claim and not planned.at_most.empty
+        )
+        return (self._inventory.held, self._taken, *others)
+
+    def _not_found(
+        self, asked: tuple[DeviceClaim, ...], seen: Seen, found: NotFound, where: str = ""
+    ) -> Refusal:
+        return Refusal(explain=lambda: where + why_not(asked, seen, self._selectors, found.problem))
+
+    def _note(
+        self, shape: PodShape, fresh: tuple[DeviceClaim, ...], spot: Spot, found: tuple[Found, ...]
+    ) -> None:
+        """Write down who uses which claim, so that refusals of before are not believed any more."""
+        claims = shape.device_claims
+        self._sharing.note(claims, fresh, spot, found)
+        self._revisions[spot] = self._revisions.get(spot, 0) + 1
+        given = (one for each in found for given in each.given for one in given)
+        if any(claim.claim for claim in claims) or any(
+            not one.candidate.template and not one.candidate.pool.node_name for one in given
+        ):
+            self._revisions[_EVERYWHERE] = self._revisions.get(_EVERYWHERE, 0) + 1
+
+    def _revision(self, spot: Spot) -> tuple[int, int]:
+        return self._revisions.get(spot, 0), self._revisions.get(_EVERYWHERE, 0)
+
+
+def _give(found: Found, cluster: Ledger, template: Ledger) -> None:
+    for given in found.given:
+        for one in given:
+            if one.admin_access:
+                continue
+            ledger = template if one.candidate.template else cluster
+            ledger.take(one.candidate.id, one.part)
+            if one.counted:
+                ledger.count(one.candidate.id, one.candidate.device)
+
+
+def _refusal(message: str) -> Refusal:
+    return Refusal(explain=lambda: message)
