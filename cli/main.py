@@ -60,7 +60,8 @@ def plan(
 
     Exit code 0: every pod has a place; 3: some have not; 2: bad input.
     """
-    from cli.plan import Choices, run  # noqa: PLC0415  # imported when it runs
+    from cli.choices import Choices  # noqa: PLC0415  # imported when it runs
+    from cli.plan import run  # noqa: PLC0415  # imported when it runs
 
     choices = Choices(
         preference_policy=preference_policy,

@@ -2,24 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from cli import clusters
+from cli.choices import Choices, load
 from cli.failures import UNPLACED, bad_input_exits, progress
 from cli.formats import Format, counted, dollars, few, print_json, print_notes
-from libs.domain import feature_gates
 from libs.domain.plan import BufferVerdict, LaunchOption, Plan
 from libs.domain.reason import Unplaceable
 from libs.domain.solution import (
-    MinValuesPolicy,
     PodCounts,
-    PreferencePolicy,
     Solution,
-    SolveOptions,
     with_unplaced,
 )
 from libs.wire.solution_json import solution_document
@@ -28,26 +24,10 @@ from services.solver.core.solve import solve
 _REASONS_SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
-    """How to plan, as it was typed."""
-
-    preference_policy: PreferencePolicy
-    min_values_policy: MinValuesPolicy
-    feature_gates: str
-    now: str | None
-
-
 def run(files: Sequence[str], catalogue: str, output: Format, choices: Choices) -> None:
     """Carry out `joiner plan`."""
     with bad_input_exits(), progress("reading") as status:
-        options = SolveOptions(
-            preference_policy=choices.preference_policy,
-            min_values_policy=choices.min_values_policy,
-            feature_gates=feature_gates.parse(choices.feature_gates, "--feature-gates"),
-        )
-        now = clusters.instant(choices.now)
-        cluster = clusters.load(files, catalogue, now, gates=options.feature_gates)
+        cluster, options = load(files, catalogue, choices)
         status.update("planning")
         solution = with_unplaced(solve(cluster.snapshot, options), cluster.left_out)
     print_notes(cluster.notes)
