@@ -23,7 +23,7 @@ from libs.oracle.devices.claims import (
     requests_of,
     selectors_of,
 )
-from libs.oracle.devices.inventory import Amounts, Counter, Device, Pool, reaches
+from libs.oracle.devices.inventory import Amounts, Counter, Device, DeviceId, Pool, reaches
 from libs.oracle.objects import KubeObject, key_of, spec_of
 
 _HARD_EFFECTS = ("NoSchedule", "NoExecute")
@@ -54,6 +54,10 @@ class Search:
     """As this node sees them, in order."""
     held: Held
     chosen: list[Chosen] = field(default_factory=list)
+    _memory: dict[tuple[str, str, DeviceId], Mapping[str, Fraction] | None] = field(
+        default_factory=dict
+    )
+    """What a claim's request would take of a device, None if that can never serve it."""
 
     def run(self) -> bool:
         """Find devices for all claims; `chosen` has them then.
@@ -91,8 +95,6 @@ class Search:
         devices = self._usable()
         for position in range(start, len(devices)):
             pool, device = devices[position]
-            if self._is_in_use(ask, device) or not self._matches(ask, device):
-                continue
             chosen = self._choose(ask, pool, device)
             if chosen is None or not self._agrees(chosen):
                 continue
@@ -106,7 +108,7 @@ class Search:
         """Take every device that matches, at least one, or none."""
         before = len(self.chosen)
         for pool, device in self._all(ask):
-            chosen = None if self._is_in_use(ask, device) else self._choose(ask, pool, device)
+            chosen = self._choose(ask, pool, device)
             if chosen is None:
                 break
             if not self._agrees(chosen):
@@ -134,8 +136,7 @@ class Search:
         return [
             (pool, device)
             for pool, device in self._usable()
-            if self._matches(ask, device)
-            and (taken := consumed_by(device, ask.capacity)) is not None
+            if (taken := self._wanted(ask, device)) is not None
             and fits(device, taken, self.held.shares.get(device.id, {}))
         ]
 
@@ -149,6 +150,14 @@ class Search:
         if ask.admin:
             return not device.shared and ask.claim in takers
         return device.id in self.held.devices or bool(takers and not device.shared)
+
+    def _wanted(self, ask: Ask, device: Device) -> Mapping[str, Fraction] | None:
+        """Return what the request takes of the device's capacities, None if it cannot use it."""
+        key = (ask.claim, ask.name, device.id)
+        if key not in self._memory:
+            matches = self._matches(ask, device)
+            self._memory[key] = consumed_by(device, ask.capacity) if matches else None
+        return self._memory[key]
 
     def _matches(self, ask: Ask, device: Device) -> bool:
         """Tell whether class and request select the device, and it can be used on the node."""
@@ -165,8 +174,10 @@ class Search:
         )
 
     def _choose(self, ask: Ask, pool: Pool, device: Device) -> Chosen | None:
-        """Return what the request would take of the device, None if that is not left."""
-        taken = consumed_by(device, ask.capacity)
+        """Return what the request gets of the device, None if it is not to be had."""
+        if self._is_in_use(ask, device):
+            return None
+        taken = self._wanted(ask, device)
         if taken is None or not fits(device, taken, self._used(device)):
             return None
         if any(_keeps_out(taint, ask) for taint in device.obj.get("taints") or ()):
