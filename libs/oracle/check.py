@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from libs.domain.errors import InvalidRequest
-from libs.oracle.claim_binding import bind_claims
+from libs.oracle.binding import bind_pod
 from libs.oracle.cluster import Cluster
 from libs.oracle.daemons import daemon_pods
 from libs.oracle.objects import KubeObject, name_of, spec_of
@@ -201,9 +201,7 @@ def _bind(state: Cluster, pod: str, node: str) -> bool:
     if _refusals(state, pod, node):
         return False
     obj = state.pending[pod]
-    for kind, changed in bind_claims(state, obj, node):
-        state.put(kind, changed)
-    state.bind(obj, node)
+    bind_pod(state, obj, node)
     return True
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from libs.domain.resources import Resources
 from libs.domain.solution import MinValuesPolicy, SolveOptions
-from libs.oracle.claim_binding import bind_claims
+from libs.oracle.binding import bind_pod
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, key_of, spec_of
 from libs.oracle.pods import Pod, read_pod
@@ -101,9 +101,7 @@ class Placing:
 
     def bind(self, pod: KubeObject, name: str) -> None:
         """Put the pod on the node and give its claims what the filters promised."""
-        for kind, changed in bind_claims(self.cluster, pod, name):
-            self.cluster.put(kind, changed)
-        self.cluster.bind(pod, name)
+        bind_pod(self.cluster, pod, name)
         self.places[key_of(pod)] = name
         for node in self.new:
             if node.name == name:
