@@ -223,11 +223,16 @@ class ClaimPacker:
             known = self._narrow(root, request, where, bounds, place)
             if known is None:
                 continue
-            known = self._reserve(known, request)
-            if known is None:
+            held = self._reserve(known, request)
+            if held is None:
                 self.deferred.add(request.group)
                 return 0
-            opened = self._open(known, request, where, min(want, where.batch))
+            opened = self._open(held, request, where, min(want, where.batch))
+            if not len(opened) and held is not known:
+                # What is reserved is too little of a choice for strict minValues.
+                free = self._problem.reservations.unreserved(known)
+                held = self._problem.classes.restrict(known, free)
+                opened = self._open(held, request, where, min(want, where.batch))
             if len(opened):
                 self._arrive(arrivals, opened)
                 return int(self._bins.pods[opened].sum())

@@ -2,7 +2,8 @@
 
 Source: `docs/sources.md` D12, strict mode: a claim takes one instance of every reservation that it
 may become until it is narrowed; a pod that could use a reservation waits for the next solve rather
-than buy on-demand beside it while all instances are promised.
+than buy on-demand beside it while all instances are promised. Only where minValues are strict and
+want more of a choice than a reservation is, the claim is bought beside it.
 """
 
 from collections import defaultdict
@@ -50,6 +51,12 @@ class Reservations:
                 any_reserved = True
                 found[position] = self.left.get(offering.reservation_id, 0) > 0
         return found if any_reserved else None
+
+    def unreserved(self, known: ClaimClass) -> Bools:
+        """Return (n_offerings,): offerings of a class that are of no reservation."""
+        offerings = known.template.columns.offerings
+        free = [one.capacity_type != CapacityType.RESERVED for one in offerings]
+        return known.offerings & np.array(free, np.bool_)
 
     def hold(self, claim: int, known: ClaimClass, rows: Bools) -> None:
         """Let a claim hold just what it may still become, and release the rest."""
