@@ -26,6 +26,7 @@ from libs.domain.workload import (
 from libs.kube.convert.device import device_class
 from libs.kube.convert.device_pool import device_holds, device_pool
 from libs.kube.convert.nodepool import node_overlay
+from libs.kube.convert.provisioning import request_as_gang
 from libs.kube.convert.template import Admission, daemon_shape, pod_of
 from libs.kube.convert.workload import (
     buffer_replicas,
@@ -34,7 +35,7 @@ from libs.kube.convert.workload import (
     pod_disruption_budget,
 )
 from libs.kube.objects import device as device_objects
-from libs.kube.objects import karpenter, policy, workload
+from libs.kube.objects import karpenter, policy, provisioning, workload
 from libs.kube.objects.metadata import ObjectMeta
 from libs.kube.objects.pod import Pod, PodTemplate, PodTemplateSpec
 
@@ -131,10 +132,19 @@ def virtual_rows(buffer: Buffer, shape: int) -> list[PodRow]:
     ]
 
 
-def gangs(objects: Objects) -> list[Gang]:
+def gangs(objects: Objects, problems: Problems) -> list[Gang]:
     """Return the groups that are placed whole or not at all."""
-    found = (gang(group) for group in objects.of(policy.PodGroup).values())
-    return [one for one in found if one is not None]
+    groups = (gang(group) for group in objects.of(policy.PodGroup).values())
+    found = [one for one in groups if one is not None]
+    for key, request in objects.of(provisioning.ProvisioningRequest).items():
+        try:
+            one = request_as_gang(request)
+        except InvalidRequest as error:
+            problems.add("ProvisioningRequest", *key, error)
+            continue
+        if one is not None:
+            found.append(one)
+    return found
 
 
 def namespaces(

@@ -22,6 +22,11 @@ from libs.kube.objects.pod import Pod, PodSpec
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 POD_GROUP = "scheduling.x-k8s.io/pod-group"
+CONSUME_ANNOTATIONS = (
+    "autoscaling.x-k8s.io/consume-provisioning-request",
+    "cluster-autoscaler.kubernetes.io/consume-provisioning-request",
+)
+"""Which ProvisioningRequest a pod consumes; the second one is what the first was called before."""
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -163,10 +168,26 @@ def owner_of(metadata: ObjectMeta) -> Owner | None:
 
 
 def gang_of(pod: Pod) -> str:
-    """Return `namespace/name` of the group that the pod belongs to, empty if there is none."""
+    """Return `namespace/name` of the group that the pod belongs to, empty if there is none.
+
+    A pod without a group of its own belongs to the ProvisioningRequest that it consumes.
+    """
     group = pod.spec.scheduling_group
     name = group.pod_group_name if group is not None else pod.metadata.labels.get(POD_GROUP, "")
+    if not name and (request := consumed_request(pod)):
+        name = request_gang(request)
     return f"{pod.metadata.namespace}/{name}" if name else ""
+
+
+def consumed_request(pod: Pod) -> str:
+    """Return the name of the ProvisioningRequest that the pod consumes, empty if there is none."""
+    found = (pod.metadata.annotations.get(key, "") for key in CONSUME_ANNOTATIONS)
+    return next(filter(None, found), "")
+
+
+def request_gang(name: str) -> str:
+    """Return the name of a ProvisioningRequest as a gang: one that no PodGroup can have."""
+    return f"{name} (ProvisioningRequest)"
 
 
 def milliseconds(instant: datetime | None) -> int:

@@ -17,6 +17,9 @@ from services.solver.core.workload import Group
 REQUESTED_DRIVERS = "karpenter.sh/requested-dra-drivers"
 
 
+_ONLY_ASKS = "no node that exists has room, and none is bought: it only asks for room that is there"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A plan and how many real pods went where."""
@@ -143,8 +146,11 @@ def _unplaced(
 ) -> tuple[UnplacedPods, ...]:
     found: list[UnplacedPods] = []
     for index, uids in pods.left.items():
-        if not made.groups[index].virtual:
+        group = made.groups[index]
+        if not group.virtual:
             reason = unplaceable(made, packer, encoded.refused, index)
+            if group.existing_only:
+                reason = replace(reason, message=_ONLY_ASKS, rejections=())
             found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
     return tuple(found)
 

@@ -138,8 +138,9 @@ class Packer:
 
     def _could_buy(self, index: int, limits: PoolLimits) -> bool:
         """Tell whether pods of a group could have a node of a pool but for this plan's claims."""
-        vector = self._problem.dimensions.requests(self._problem.groups[index].shape.requests)
-        return any(
+        group = self._problem.groups[index]
+        vector = self._problem.dimensions.requests(group.shape.requests)
+        return not group.existing_only and any(
             limits.used_up(one.rows_for(vector))
             for one in self._problem.topology.ground.new_nodes(self._hard(index))
             if one.template is limits.template
@@ -193,13 +194,14 @@ class Packer:
         if not request.ask.places:
             return 0
         where = verdict(self._problem.topology, request.ask)
+        buys = not self._problem.groups[request.group].existing_only
         placed = 0
         if where is not None:
             want = min(want, where.batch)
             placed = self.standing.place(request, where, want)
-            if placed < want and self._problem.templates:
+            if buys and placed < want and self._problem.templates:
                 placed += self.claims.join(request, where, want - placed)
-        while placed < want:
+        while buys and placed < want:
             opened = self.claims.open(request, where, want - placed)
             if not opened:
                 break

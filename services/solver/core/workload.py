@@ -18,6 +18,9 @@ from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.vectors import Bools, Ints
 
+_GroupKey = tuple[bool, bool, int]
+"""Virtual, existing only, id of the shape."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
@@ -30,6 +33,8 @@ class Group:
     """Where an earlier plan put each of them."""
     virtual: bool
     """Whether they are a buffer's: they come last and are given up to real pods."""
+    existing_only: bool
+    """Whether they only ask if there is room: no node is bought for them."""
 
     def of(self, pods: Sequence[int]) -> "Group":
         """Return the group with these of its pods only, in this order."""
@@ -79,7 +84,7 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
     leaving = frozenset(node.name for node in snapshot.nodes.values() if node.leaving)
     virtual = _virtual_pods(snapshot)
     now_ms = int(now.timestamp() * 1000)
-    waiting: dict[tuple[bool, int], list[PodRow]] = defaultdict(list)
+    waiting: dict[_GroupKey, list[PodRow]] = defaultdict(list)
     bound: Counter[tuple[int, str, bool]] = Counter()
     daemons: set[tuple[str, str]] = set()
     members: Counter[str] = Counter()
@@ -87,7 +92,7 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
         if pod.terminal:
             continue
         if pod.node in leaving and _moves(pod, snapshot, now_ms):
-            waiting[False, pod.shape].append(pod)
+            waiting[False, _asks_only(pod, snapshot), pod.shape].append(pod)
         elif pod.node:
             place = (pod.shape, pod.node, pod.terminating)
             bound[place] += 1
@@ -95,13 +100,19 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
             if pod.owner is not None and pod.owner.is_daemonset:
                 daemons.add((pod.node, pod.owner.uid))
         elif pod.provisionable or pod.uid in virtual:
-            waiting[pod.uid in virtual, pod.shape].append(pod)
+            key = (pod.uid in virtual, _asks_only(pod, snapshot), pod.shape)
+            waiting[key].append(pod)
     return Workload(
         groups=_groups(waiting, snapshot.shapes),
         bound=_bound(bound, snapshot),
         daemons=frozenset(daemons),
         gang_members=members,
     )
+
+
+def _asks_only(pod: PodRow, snapshot: ClusterSnapshot) -> bool:
+    gang = snapshot.gangs.get(pod.gang) if pod.gang else None
+    return gang is not None and gang.existing_only
 
 
 def _bound(counted: Mapping[tuple[int, str, bool], int], snapshot: ClusterSnapshot) -> BoundPods:
@@ -154,10 +165,10 @@ def _never_evictable(pod: PodRow, snapshot: ClusterSnapshot) -> bool:
 
 
 def _groups(
-    waiting: Mapping[tuple[bool, int], list[PodRow]], shapes: Mapping[int, PodShape]
+    waiting: Mapping[_GroupKey, list[PodRow]], shapes: Mapping[int, PodShape]
 ) -> tuple[Group, ...]:
     ordered = []
-    for (virtual, shape), pods in waiting.items():
+    for (virtual, existing_only, shape), pods in waiting.items():
         pods.sort(key=lambda pod: (pod.created_ms, pod.uid))
         group = Group(
             shape=shapes[shape],
@@ -165,6 +176,7 @@ def _groups(
             gangs=tuple(pod.gang for pod in pods),
             targets=tuple(pod.target for pod in pods),
             virtual=virtual,
+            existing_only=existing_only,
         )
         requests = group.shape.requests
         first = (pods[0].created_ms, pods[0].uid)
