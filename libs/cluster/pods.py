@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from libs.cluster.default_spread import NO_DEFAULTS, DefaultSpread
 from libs.cluster.problems import Problems
 from libs.cluster.resolving import Resolver
 from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
@@ -16,6 +17,7 @@ from libs.domain.plan import UnplacedPods
 from libs.domain.pod import NodeTerm, PodRow, PodShape
 from libs.domain.reason import Rule, Unplaceable
 from libs.domain.requirements import ANYTHING
+from libs.domain.topology import TopologySpread
 from libs.kube.convert.inline_disk import InlineDisk, disk_names, inline_disks
 from libs.kube.convert.pod import claims_of, row
 from libs.kube.convert.requests import host_ports, pod_requests
@@ -62,6 +64,7 @@ class Placement:
     tracked: frozenset[str]
     """Label keys that selectors read."""
     resolver: Resolver
+    default_spread: DefaultSpread
 
 
 class Pods:
@@ -147,11 +150,11 @@ class Pods:
         self._left_out = {}
         if placement.tracked != self._tracked:
             self._tracked = placement.tracked
-        alone = (self._tracked, 0)
         for record in records:
             shared = self._shared(record)
-            version = placement.resolver.version
-            stamp = (self._tracked, version, shared) if record.refers else alone
+            version = placement.resolver.version if record.refers else 0
+            spread = spread_by_default(record, placement.default_spread)
+            stamp = (self._tracked, version, shared, spread)
             if record.stamp != stamp:
                 self._finish(record, placement, shared)
                 record.stamp = stamp
@@ -197,7 +200,10 @@ class Pods:
         if record.raw is None:
             return
         record.missing = None
-        completion = Completion(labels=filtered(record.labels, placement.tracked))
+        completion = Completion(
+            labels=filtered(record.labels, placement.tracked),
+            default_spread=spread_by_default(record, placement.default_spread),
+        )
         if record.refers:
             completion, record.missing = _completed(completion, record, placement.resolver, shared)
         record.shape = self._shapes.finish(record.raw, completion)
@@ -230,6 +236,13 @@ class Pods:
     def _leave_out(self, record: PodRecord, error: InvalidRequest | None) -> None:
         if record.row.provisionable and error is not None:
             self._left_out.setdefault((_rule(error), str(error)), []).append(record.row.uid)
+
+
+def spread_by_default(record: PodRecord, defaults: DefaultSpread) -> tuple[TopologySpread, ...]:
+    """Return the default constraints of a pod that has none of its own."""
+    if record.raw is None or record.raw.shape.topology_spread:
+        return NO_DEFAULTS
+    return defaults.of(record.row.namespace, record.labels, record.row.owner)
 
 
 def _used(record: PodRecord) -> frozenset[str]:

@@ -21,15 +21,21 @@ from libs.kube.objects.storage import (
     PersistentVolumeClaimSpec,
     PersistentVolumeClaimTemplate,
 )
-from libs.kube.objects.workload import Deployment, Job, ReplicaSet, StatefulSet
+from libs.kube.objects.workload import (
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
 
 _TEMPLATE_HASH = "pod-template-hash"
-_API_VERSIONS = {"Job": "batch/v1"}
+_API_VERSIONS = {"Job": "batch/v1", "ReplicationController": "v1"}
 
 MOST_PODS = 200_000
 """More pods of one workload than the largest clusters run are a slip of the keyboard."""
 
-Workload = Deployment | ReplicaSet | StatefulSet | Job
+Workload = Deployment | ReplicaSet | ReplicationController | StatefulSet | Job
 Owned = tuple[str, str, str]
 """Kind, namespace, name of an owner."""
 

@@ -16,6 +16,7 @@ import msgspec
 
 from libs.domain.device import DeviceClaim
 from libs.domain.pod import PodShape
+from libs.domain.topology import TopologySpread
 from libs.kube.convert.pod import raw_shape
 from libs.kube.convert.selectors import selected_keys
 from libs.kube.convert.volume import NO_VOLUMES, PodVolumes
@@ -44,6 +45,8 @@ class Completion:
     labels: Labels = ()
     volumes: PodVolumes = NO_VOLUMES
     device_claims: tuple[DeviceClaim, ...] = ()
+    default_spread: tuple[TopologySpread, ...] = ()
+    """Only for a shape that has no spread constraints of its own."""
 
 
 class Shapes:
@@ -89,6 +92,7 @@ class Shapes:
                 raw.shape,
                 id=next(self._shape_ids),
                 labels=completion.labels,
+                topology_spread=raw.shape.topology_spread or completion.default_spread,
                 volumes=completion.volumes.topology,
                 volume_attach_counts=completion.volumes.attached,
                 shared_volumes=completion.volumes.shared,

@@ -10,10 +10,11 @@ from datetime import datetime, timedelta
 
 from libs.cluster import workloads
 from libs.cluster.claims import Claims
+from libs.cluster.default_spread import DefaultSpread
 from libs.cluster.memo import Memo
 from libs.cluster.nodes import NodeInputs, nodes, observed_allocatable
 from libs.cluster.objects import Key, Objects
-from libs.cluster.pods import Placement, PodRecord, Pods
+from libs.cluster.pods import Placement, PodRecord, Pods, spread_by_default
 from libs.cluster.pools import PoolInputs, pools
 from libs.cluster.problems import ObjectKey, Problems
 from libs.cluster.resolving import Resolver
@@ -28,6 +29,7 @@ from libs.domain.plan import UnplacedPods
 from libs.domain.pod import PodRow, PodShape, PodTable, Target
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
+from libs.domain.topology import TopologySpread
 from libs.domain.workload import CapacityBuffer, DaemonSet, PodDisruptionBudget
 from libs.kube.convert.nodeclaim import UNKNOWN, node_class_ref
 from libs.kube.convert.nodepool import nodepool_class
@@ -61,6 +63,8 @@ class StateOptions:
     """Pods come from files that no scheduler saw: unbound ones need no condition to be waiting."""
     capacity_buffers: bool = False
     """Whether buffers get virtual pods (Karpenter's gate CapacityBuffer)."""
+    default_spread: tuple[TopologySpread, ...] = ()
+    """Constraints of pods that have none, without selectors (Karpenter's scheduler-config)."""
 
 
 class ClusterState:
@@ -216,7 +220,7 @@ class ClusterState:
         )
         found = self._build_nodes(claims, problems)
         self._node_count = len(found)
-        gangs = keyed("gangs", workloads.gangs(self._objects, problems))
+        gangs = keyed("gangs", workloads.gangs(self._objects))
         budgets = workloads.budgets(self._objects, problems)
         placed = self._place(found, gangs, budgets, problems)
         device_pools, device_classes = workloads.devices(self._objects, problems)
@@ -296,12 +300,22 @@ class ClusterState:
             buffers = {}
         templated = [*daemons.values(), *(b.pods for b in buffers.values() if b.pods is not None)]
         raws = [*_raws(records), *(one.raw for one in templated)]
+        defaults = DefaultSpread(self._options.default_spread, self._objects)
+        assumed = {one for record in records for one in spread_by_default(record, defaults)}
         tracked = frozenset().union(
-            *{raw.pod_keys for raw in raws}, selected_keys(one.selector for one in budgets)
+            *{raw.pod_keys for raw in raws},
+            selected_keys(one.selector for one in budgets),
+            selected_keys(one.selector for one in assumed),
         )
         rows, shapes = self._pods.complete(
             records,
-            Placement(nodes=found, gangs=gangs, tracked=tracked, resolver=self._resolver()),
+            Placement(
+                nodes=found,
+                gangs=gangs,
+                tracked=tracked,
+                resolver=self._resolver(),
+                default_spread=defaults,
+            ),
             problems,
         )
         placed = _Placed(

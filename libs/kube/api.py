@@ -73,6 +73,10 @@ PERSISTENT_VOLUME_CLAIMS = Resource(
     kind="PersistentVolumeClaim", plural="persistentvolumeclaims", namespaced=True
 )
 POD_TEMPLATES = Resource(kind="PodTemplate", plural="podtemplates", namespaced=True)
+SERVICES = Resource(kind="Service", plural="services", namespaced=True)
+REPLICATION_CONTROLLERS = Resource(
+    kind="ReplicationController", plural="replicationcontrollers", namespaced=True
+)
 DEPLOYMENTS = Resource(group="apps", kind="Deployment", plural="deployments", namespaced=True)
 REPLICA_SETS = Resource(group="apps", kind="ReplicaSet", plural="replicasets", namespaced=True)
 STATEFUL_SETS = Resource(group="apps", kind="StatefulSet", plural="statefulsets", namespaced=True)

@@ -25,6 +25,7 @@ from services.watcher.adapters.feed import Effects, Feed
 from services.watcher.adapters.lifecycle import LeadingLifecycle
 from services.watcher.adapters.providers import ProviderFollower, Providers, Surroundings
 from services.watcher.adapters.rivals import KarpenterLease
+from services.watcher.adapters.scheduler_config import read_default_spread
 from services.watcher.adapters.sinks import Sinks
 from services.watcher.adapters.solvers import HoldingSolvers
 from services.watcher.config import Settings
@@ -59,6 +60,12 @@ _FOR_BUFFERS = (
     kinds.CAPACITY_BUFFERS,
     kinds.POD_TEMPLATES,
     kinds.DEPLOYMENTS,
+    kinds.REPLICA_SETS,
+    kinds.STATEFUL_SETS,
+)
+_FOR_DEFAULT_SPREAD = (
+    kinds.SERVICES,
+    kinds.REPLICATION_CONTROLLERS,
     kinds.REPLICA_SETS,
     kinds.STATEFUL_SETS,
 )
@@ -116,7 +123,12 @@ class _Observed:
 def _observe(settings: Settings, runtime: Runtime, api: KubeApi, metrics: Metrics) -> _Observed:
     clock = runtime.clock
     buffers = settings.is_open(FeatureGate.CAPACITY_BUFFER)
-    state = ClusterState(StateOptions(capacity_buffers=buffers))
+    state = ClusterState(
+        StateOptions(
+            capacity_buffers=buffers,
+            default_spread=read_default_spread(settings.scheduler_config),
+        )
+    )
     changes: LatestValue[None] = LatestValue()
     batcher: Batcher[str] = Batcher(settings.window, clock)
     followers: dict[str, ProviderFollower] = {}
@@ -168,11 +180,13 @@ def _observe(settings: Settings, runtime: Runtime, api: KubeApi, metrics: Metric
 
 
 def _watched(settings: Settings) -> tuple[Resource, ...]:
-    return (
+    found = (
         *_ALWAYS,
         *(_FOR_BUFFERS if settings.is_open(FeatureGate.CAPACITY_BUFFER) else ()),
         *((kinds.NODE_OVERLAYS,) if settings.is_open(FeatureGate.NODE_OVERLAY) else ()),
+        *(_FOR_DEFAULT_SPREAD if settings.scheduler_config else ()),
     )
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

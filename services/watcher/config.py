@@ -50,6 +50,9 @@ class Settings:
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     """Karpenter's feature gates; one that is not named keeps its default, one without effect here
     is refused where it is given another value."""
+    scheduler_config: str = ""
+    """Path of a file with the cluster's default spread constraints, as Karpenter's document of that
+    name has them; pods without constraints of their own are spread by them. Empty: none."""
     lease_namespace: str = "kube-system"
     """Namespace of the lease that replicas compete for."""
     lease_name: str = "joiner-watcher"

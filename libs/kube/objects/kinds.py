@@ -31,7 +31,6 @@ from libs.kube.objects.policy import (
     PriorityClass,
     RuntimeClass,
 )
-from libs.kube.objects.provisioning import ProvisioningRequest
 from libs.kube.objects.storage import (
     CsiNode,
     PersistentVolume,
@@ -39,7 +38,15 @@ from libs.kube.objects.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from libs.kube.objects.workload import DaemonSet, Deployment, Job, ReplicaSet, StatefulSet
+from libs.kube.objects.workload import (
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
 
 KubeObject = (
     CapacityBuffer
@@ -62,18 +69,28 @@ KubeObject = (
     | PodGroup
     | PodTemplate
     | PriorityClass
-    | ProvisioningRequest
     | ReplicaSet
+    | ReplicationController
     | ResourceClaim
     | ResourceClaimTemplate
     | ResourceSlice
     | RuntimeClass
+    | Service
     | StatefulSet
     | StorageClass
     | VolumeAttachment
 )
 
-_CORE = (Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate)
+_CORE = (
+    Namespace,
+    Node,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Pod,
+    PodTemplate,
+    ReplicationController,
+    Service,
+)
 _APPS = (DaemonSet, Deployment, ReplicaSet, StatefulSet)
 _STORAGE = (StorageClass, VolumeAttachment)
 _DEVICES = (DeviceClass, ResourceClaim, ResourceClaimTemplate, ResourceSlice)
@@ -95,7 +112,6 @@ STRUCTS: Mapping[tuple[str, str], type[KubeObject]] = MappingProxyType(
         ("node.k8s.io", "RuntimeClass"): RuntimeClass,
         ("coordination.k8s.io", "Lease"): Lease,
         ("autoscaling.x-k8s.io", "CapacityBuffer"): CapacityBuffer,
-        ("autoscaling.x-k8s.io", "ProvisioningRequest"): ProvisioningRequest,
     }
 )
 """Struct by API group and kind; node classes, whose kinds are the providers', are not in it."""

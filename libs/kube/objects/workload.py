@@ -1,4 +1,6 @@
-"""Controllers of pods."""
+"""Controllers of pods, and services."""
+
+import msgspec
 
 from libs.kube.objects.metadata import (
     Condition,
@@ -31,6 +33,34 @@ class ReplicaSet(KubeStruct, frozen=True):
 
     metadata: ObjectMeta = ObjectMeta()
     spec: ScalableSpec = ScalableSpec()
+
+
+class ReplicationControllerSpec(KubeStruct, frozen=True):
+    """Replicas of a template; absent replicas are one."""
+
+    replicas: Int32 | None = None
+    selector: dict[str, str] = msgspec.field(default_factory=dict)
+    template: PodTemplateSpec = PodTemplateSpec()
+
+
+class ReplicationController(KubeStruct, frozen=True):
+    """A ReplicationController, which has labels for a selector."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ReplicationControllerSpec = ReplicationControllerSpec()
+
+
+class ServiceSpec(KubeStruct, frozen=True):
+    """Which pods a service stands for; no selector stands for none."""
+
+    selector: dict[str, str] | None = None
+
+
+class Service(KubeStruct, frozen=True):
+    """A Service."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: ServiceSpec = ServiceSpec()
 
 
 class OrdinalSpec(KubeStruct, frozen=True):

@@ -183,6 +183,5 @@ def test_the_rest_and_what_was_said() -> None:
     assert list(snapshot.namespaces) == ["shop"]
     assert dict(snapshot.set_aside) == {}
     assert notes == (
-        "1 of v1 Service left out: planning does not read that kind",
         'Deployment "shop/web" has no pods in the input: 2 pending assumed',
     )
