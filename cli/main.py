@@ -11,6 +11,7 @@ import typer
 
 from cli.formats import Format
 from cli.options import Judge, Machines
+from libs.domain.question import SubjectKind
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy
 
 app = typer.Typer(
@@ -20,6 +21,8 @@ app = typer.Typer(
 )
 imports = typer.Typer(no_args_is_help=True, help="Turn a foreign trace into Kubernetes objects.")
 app.add_typer(imports, name="import")
+explains = typer.Typer(no_args_is_help=True, help="Say why a pod waits, what a node or pool does.")
+app.add_typer(explains, name="explain")
 
 Files = Annotated[
     list[str],
@@ -118,6 +121,99 @@ def run(
     from cli.run.outcome import run_to_the_end  # noqa: PLC0415  # imported when it runs
 
     raise typer.Exit(run_to_the_end(folder, keep=keep))
+
+
+@explains.command("pod")
+def explain_pod(
+    name: Annotated[str, typer.Argument(metavar="NS/NAME", help="The pod.")],
+    files: Files,
+    catalogue: CatalogueName = "kwok",
+    output: Output = Format.TABLE,
+    preference_policy: Preferences = PreferencePolicy.RESPECT,
+    min_values_policy: MinValues = MinValuesPolicy.STRICT,
+    gates: Gates = "",
+    now: Now = None,
+) -> None:
+    """Say where a pod goes, or what keeps it from each pool and node and what would help.
+
+    Every change that is proposed was tried. Exit code 0: answered; 2: bad input.
+    """
+    _explain(
+        (SubjectKind.POD_NAME, name),
+        files,
+        catalogue,
+        output,
+        (preference_policy, min_values_policy, gates, now),
+    )
+
+
+@explains.command("node")
+def explain_node(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The node, or a claim in flight.")],
+    files: Files,
+    catalogue: CatalogueName = "kwok",
+    output: Output = Format.TABLE,
+    preference_policy: Preferences = PreferencePolicy.RESPECT,
+    min_values_policy: MinValues = MinValuesPolicy.STRICT,
+    gates: Gates = "",
+    now: Now = None,
+) -> None:
+    """Say what a node holds, which waiting pods it could take, what would be cheaper.
+
+    Exit code 0: answered; 2: bad input.
+    """
+    _explain(
+        (SubjectKind.NODE, name),
+        files,
+        catalogue,
+        output,
+        (preference_policy, min_values_policy, gates, now),
+    )
+
+
+@explains.command("pool")
+def explain_pool(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The NodePool.")],
+    files: Files,
+    catalogue: CatalogueName = "kwok",
+    output: Output = Format.TABLE,
+    preference_policy: Preferences = PreferencePolicy.RESPECT,
+    min_values_policy: MinValues = MinValuesPolicy.STRICT,
+    gates: Gates = "",
+    now: Now = None,
+) -> None:
+    """Say what a pool could buy, what each requirement takes away, which pods it refuses.
+
+    Exit code 0: answered; 2: bad input.
+    """
+    _explain(
+        (SubjectKind.NODEPOOL, name),
+        files,
+        catalogue,
+        output,
+        (preference_policy, min_values_policy, gates, now),
+    )
+
+
+def _explain(
+    subject: tuple[SubjectKind, str],
+    files: list[str],
+    catalogue: str,
+    output: Format,
+    given: tuple[PreferencePolicy, MinValuesPolicy, str, str | None],
+) -> None:
+    from cli.choices import Choices  # noqa: PLC0415  # imported when it runs
+    from cli.explain import Subject, run  # noqa: PLC0415  # imported when it runs
+
+    preference_policy, min_values_policy, gates, now = given
+    choices = Choices(
+        preference_policy=preference_policy,
+        min_values_policy=min_values_policy,
+        feature_gates=gates,
+        now=now,
+    )
+    kind, name = subject
+    run(Subject(kind=kind, name=name), files, catalogue, output, choices)
 
 
 @imports.callback()

@@ -134,12 +134,12 @@ def _too_small(case: Case, known: ClaimClass) -> Rejection:
     asked, offered = case.vector + overhead, template.room[nearest] + overhead
     short = shortages(case.problem.dimensions.names, asked, offered)
     taken = dict(zip(case.problem.dimensions.names, overhead.tolist(), strict=True))
-    message = ", ".join(f"{amount(name, want, up=True)} {name} asked" for name, want, _ in short)
+    message = ", ".join(_asked(name, want, taken[name]) for name, want, _ in short)
     offers = ", ".join(f"{amount(name, there)} {name}" for name, _, there in short)
     found = rejection(
         template.pool.name,
         Rule.RESOURCES,
-        f"{message} with daemons; the nearest instance type {kind} offers {offers}",
+        f"{message}; the nearest instance type {kind} offers {offers}",
     )
     return replace(
         found,
@@ -152,6 +152,11 @@ def _too_small(case: Case, known: ClaimClass) -> Rejection:
             for name, want, there in short
         ),
     )
+
+
+def _asked(name: str, want: int, by_daemons: int) -> str:
+    daemons = f", {amount(name, by_daemons, up=True)} of it by daemons" if by_daemons else ""
+    return f"{amount(name, want, up=True)} {name} asked{daemons}"
 
 
 def nearness(asked: Ints, room: Ints, ties: Ints) -> Ints:
@@ -212,8 +217,8 @@ def _by_state(case: Case, known: ClaimClass) -> Rejection | None:
         rows = allowed[known.template.columns.row]
         known = case.problem.classes.restrict(known, rows)
     strict = case.problem.min_values is MinValuesPolicy.STRICT
-    if strict and not min_values.met(known, case.vector):
-        return rejection(name, Rule.MIN_VALUES, _too_few_values(case, known))
+    if strict and (short := min_values.shortfall(known, case.vector)):
+        return rejection(name, Rule.MIN_VALUES, short)
     for part in case.parts():
         if not _allowed_by(case, part, known):
             message = f"{part.rule} over {part.key} allows no new node here"
@@ -248,16 +253,6 @@ def _smallest_capacity(template: Template, rows: Ints) -> Resources:
 def listed(resources: Resources) -> str:
     """Return amounts in words, `4 cpu, 8Gi memory`."""
     return ", ".join(f"{text} {name}" for name, text in resources.to_quantities().items())
-
-
-def _too_few_values(case: Case, known: ClaimClass) -> str:
-    columns = known.template.columns
-    rows = known.rows_for(case.vector)
-    for key, least in min_values.wanted(known).items():
-        there = min_values.achieved(columns, rows, key)
-        if there < least:
-            return f"minValues {least} of {key} is not met: types that fit have {there} values"
-    return "too few types are left to keep minValues"
 
 
 def _allowed_by(case: Case, part: Part, known: ClaimClass) -> bool:

@@ -21,6 +21,6 @@ def test_every_command_has_help() -> None:
     done = joiner("--help")
 
     assert done.code == 0
-    for command in ("plan", "check", "verdicts", "import", "run"):
+    for command in ("plan", "check", "explain", "verdicts", "import", "run"):
         assert f" {command} " in done.out
         assert joiner(command, "--help").code == 0

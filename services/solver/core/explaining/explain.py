@@ -103,8 +103,9 @@ def _unknown(kind: str, subject: str, names: Iterable[str]) -> NotFound:
     known = tuple(names)
     near = spelling.nearest(subject, known, _NAMES_SHOWN)
     last = subject.rpartition("/")[2]
-    alike = sorted(name for name in known if name.rpartition("/")[2] == last)
-    meant = tuple(dict.fromkeys((*alike, *near)))[:_NAMES_SHOWN]
+    elsewhere = sorted(name for name in known if name.rpartition("/")[2] == last)
+    longer = sorted(name for name in known if name.startswith(subject))
+    meant = tuple(dict.fromkeys((*elsewhere, *longer, *near)))[:_NAMES_SHOWN]
     told = "; perhaps " + ", ".join(f'"{name}"' for name in meant) if meant else ""
     some = "" if known else f"; there is no {kind} at all"
     return NotFound(f'there is no {kind} "{subject}"{told}{some}')

@@ -147,7 +147,10 @@ def _states(subject: _Subject) -> tuple[str, ...]:
 def _price(encoded: Encoded, subject: _Subject) -> int | None:
     """Return what its offering costs now; None where the catalogue does not have it."""
     claim, labels = subject.claim, subject.labels
-    columns = encoded.market.of_claim(claim) if claim is not None else None
+    offers = encoded.market.by_pool.get(subject.pool)
+    columns = offers.columns if offers is not None else None
+    if claim is not None:
+        columns = encoded.market.of_claim(claim)
     if columns is None:
         return None
     wanted = (

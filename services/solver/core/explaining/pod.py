@@ -66,9 +66,9 @@ def explain_set_aside(item: SetAside, base: Explanation) -> Explanation:
         namespace=item.namespace,
         name=item.name,
         situation=PodSituation.SET_ASIDE,
-        message=f"it was left out since {item.since.isoformat()}, as no place can be told: {what}",
+        message=f"it was left out, since it is broken or refers to what is not there: {what}",
     )
-    return replace(base, pod=pod)
+    return replace(base, pod=pod, unplaceable=Unplaceable(message=what))
 
 
 def _pod(row: PodRow, situation: PodSituation, message: str) -> PodExplanation:

@@ -1,0 +1,62 @@
+"""`joiner explain`: why a pod has no place, what a node or a pool is and does, out of files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cli.choices import Choices, load
+from cli.explained import explained
+from cli.failures import bad_input_exits, progress
+from cli.formats import Format, print_json, print_notes
+from libs.domain.errors import InvalidRequest, NotFound
+from libs.domain.question import SubjectKind
+from libs.domain.snapshot import ClusterSnapshot
+from libs.wire.explanation_json import explanation_document
+from services.solver.core.explaining.explain import explain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is asked about, as it was typed."""
+
+    kind: SubjectKind
+    name: str
+
+
+def run(
+    subject: Subject, files: Sequence[str], catalogue: str, output: Format, choices: Choices
+) -> None:
+    """Carry out `joiner explain`."""
+    with bad_input_exits(), progress("reading") as status:
+        cluster, options = load(files, catalogue, choices)
+        status.update("deciding")
+        name = _name(cluster.snapshot, subject)
+        try:
+            answer = explain(cluster.snapshot, options, subject.kind, name)
+        except NotFound as error:
+            raise InvalidRequest(str(error)) from None
+    print_notes(cluster.notes)
+    if output is Format.JSON:
+        print_json(explanation_document(answer))
+        return
+    for line in explained(cluster.snapshot, answer):
+        print(line)
+
+
+def _name(snapshot: ClusterSnapshot, subject: Subject) -> str:
+    """Return the name with its namespace: `default`, or the only one that has such a pod."""
+    if subject.kind is not SubjectKind.POD_NAME or "/" in subject.name:
+        return subject.name
+    pods = snapshot.pods
+    found = {
+        pods.namespaces[index] for index, name in enumerate(pods.names) if name == subject.name
+    }
+    found |= {
+        one.namespace
+        for one in snapshot.set_aside.values()
+        if one.kind == "Pod" and one.name == subject.name
+    }
+    if len(found) > 1 and "default" not in found:
+        spaces = ", ".join(sorted(found))
+        raise InvalidRequest(f'there is a pod "{subject.name}" in {spaces}; write NS/NAME')
+    namespace = found.pop() if len(found) == 1 else "default"
+    return f"{namespace}/{subject.name}"
