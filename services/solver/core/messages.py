@@ -12,7 +12,9 @@ from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
 from libs.domain.reason import Rule
 from libs.domain.resources import BYTES
+from libs.domain.solution import MinValuesPolicy
 from libs.domain.validation import unknown_capacity_types
+from services.solver.core import min_values
 from services.solver.core.encode import Encoded
 from services.solver.core.exclusion import exclusives
 from services.solver.core.packing import Packer
@@ -42,7 +44,11 @@ def pool_messages(
         *(
             message
             for template in encoded.templates
-            for message in (_values(template.pool), _estimated(template, packer, free))
+            for message in (
+                _values(template.pool),
+                _out_of_reach(made, template),
+                _estimated(template, packer, free),
+            )
             if message is not None
         ),
     )
@@ -57,6 +63,17 @@ def _values(pool: NodePool) -> PoolMessage | None:
     if not unknown:
         return None
     return PoolMessage(nodepool=pool.name, rule=Rule.POOL_VALUES, message=f"{unknown}; passed over")
+
+
+def _out_of_reach(made: Problem, template: Template) -> PoolMessage | None:
+    """Say which minValues no claim of a pool can reach, be it empty."""
+    if made.min_values is not MinValuesPolicy.STRICT:
+        return None
+    nothing = np.zeros(len(template.dimensions.names), np.int64)
+    short = min_values.shortfall(made.classes.root(template, None), nothing)
+    if not short:
+        return None
+    return PoolMessage(nodepool=template.pool.name, rule=Rule.MIN_VALUES, message=short)
 
 
 def _estimated(template: Template, packer: Packer, free: Set[int]) -> PoolMessage | None:

@@ -61,6 +61,16 @@ def met(known: ClaimClass, used: Ints, least: Mapping[str, int] | None = None) -
     return all(achieved(template.columns, rows, key) >= count for key, count in enough.items())
 
 
+def shortfall(known: ClaimClass, used: Ints) -> str:
+    """Return in words which minValues the types with room for `used` do not reach; else empty."""
+    columns, rows = known.template.columns, known.rows_for(used)
+    for key, least in wanted(known).items():
+        there = achieved(columns, rows, key)
+        if there < least:
+            return f"minValues {least} of {key} is not met: types that fit have {there} values"
+    return ""
+
+
 def most_that_keep(
     known: ClaimClass, used: Ints, request: Ints, most: int, least: Mapping[str, int]
 ) -> int:
