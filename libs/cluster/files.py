@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from libs.cluster.replicas import missing_replicas
+from libs.cluster.requests import requested
 from libs.cluster.state import ClusterState, StateOptions
 from libs.domain import feature_gates
 from libs.domain.capacity import NodeClassRef
@@ -28,6 +29,7 @@ from libs.domain.topology import TopologySpread
 from libs.kube.convert.node import node_view
 from libs.kube.convert.nodeclaim import nodeclaim
 from libs.kube.convert.nodepool import node_overlay, nodepool
+from libs.kube.convert.provisioning import wanted
 from libs.kube.convert.template import Admission, daemon_shape
 from libs.kube.convert.workload import pod_disruption_budget
 from libs.kube.objects.decoding import from_document
@@ -36,6 +38,7 @@ from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_o
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
 from libs.kube.objects.policy import PodDisruptionBudget, PriorityClass, RuntimeClass
+from libs.kube.objects.provisioning import ProvisioningRequest
 from libs.kube.objects.workload import DaemonSet
 
 DEFAULT_POOL = "default"
@@ -314,6 +317,11 @@ def _add_replicas(
             f'{kind_of(made.workload)} "{metadata.namespace}/{metadata.name}" has no pods in the '
             f"input: {len(made.pods)} pending assumed"
         )
+    for asked in requested(given, admission):
+        notes.append(asked.note)
+        for pod in asked.pods:
+            state.upsert(pod)
+            added.append(pod)
     return added, notes
 
 
@@ -346,6 +354,8 @@ def _check(one: FileObject) -> None:
                 pod_disruption_budget(obj)
             case DaemonSet():
                 daemon_shape(obj, None, _NO_CLASSES)
+            case ProvisioningRequest():
+                wanted(obj)
             case NodeClaim():
                 for problem in nodeclaim(obj)[1]:
                     raise problem

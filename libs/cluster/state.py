@@ -220,7 +220,7 @@ class ClusterState:
         )
         found = self._build_nodes(claims, problems)
         self._node_count = len(found)
-        gangs = keyed("gangs", workloads.gangs(self._objects))
+        gangs = keyed("gangs", workloads.gangs(self._objects, problems))
         budgets = workloads.budgets(self._objects, problems)
         placed = self._place(found, gangs, budgets, problems)
         device_pools, device_classes = workloads.devices(self._objects, problems)

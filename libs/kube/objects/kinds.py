@@ -31,6 +31,7 @@ from libs.kube.objects.policy import (
     PriorityClass,
     RuntimeClass,
 )
+from libs.kube.objects.provisioning import ProvisioningRequest
 from libs.kube.objects.storage import (
     CsiNode,
     PersistentVolume,
@@ -69,6 +70,7 @@ KubeObject = (
     | PodGroup
     | PodTemplate
     | PriorityClass
+    | ProvisioningRequest
     | ReplicaSet
     | ReplicationController
     | ResourceClaim
@@ -112,6 +114,7 @@ STRUCTS: Mapping[tuple[str, str], type[KubeObject]] = MappingProxyType(
         ("node.k8s.io", "RuntimeClass"): RuntimeClass,
         ("coordination.k8s.io", "Lease"): Lease,
         ("autoscaling.x-k8s.io", "CapacityBuffer"): CapacityBuffer,
+        ("autoscaling.x-k8s.io", "ProvisioningRequest"): ProvisioningRequest,
     }
 )
 """Struct by API group and kind; node classes, whose kinds are the providers', are not in it."""
