@@ -1,44 +1,58 @@
 """The cluster as a plan will find it: what is under way is done.
 
 Apart because kube-scheduler judges what stands in the API at the moment, and a plan is for a moment
-later: nodes that are starting have started, pods of a node that is going wait for a new one, and
-claims without a storage class have got the default class.
+later: nodes that are starting have started and published their devices, pods of a node that is
+going wait for a new one, claims without a storage class have got the default class, and claims of
+devices have been made from their templates.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from libs.checker.devices import made_claims, released_claims, starting_slices
 from libs.checker.nodes import started_node
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.cluster import Cluster
-from libs.oracle.objects import key_of, metadata_of, spec_of
+from libs.oracle.objects import KubeObject, key_of, metadata_of, spec_of
 
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
-def ahead(cluster: Cluster, snapshot: ClusterSnapshot, placed: Iterable[str]) -> Cluster:
+def ahead(
+    cluster: Cluster,
+    snapshot: ClusterSnapshot,
+    placed: Iterable[str],
+    coming: Iterable[KubeObject] = (),
+) -> Cluster:
     """Return the cluster as the plan will find it; the one given is not changed.
 
     Args:
         cluster: the Kubernetes objects.
         snapshot: the same cluster, where nodes are joined with their claims.
         placed: `namespace/name` of the pods that the plan gives a place.
+        coming: ResourceSlices that come with the plan's new nodes.
     """
-    starting = [node for node in snapshot.nodes.values() if not node.initialized]
     leaving = {node.name for node in snapshot.nodes.values() if node.leaving}
     found = (cluster.pods.get(key) for key in sorted(placed))
     moving = [pod for pod in found if pod is not None and pod.node_name in leaving]
-    claims = list(_classified(cluster))
-    if not starting and not moving and not claims:
+    changes: list[tuple[str, KubeObject]] = [
+        ("Node", started_node(node)) for node in snapshot.nodes.values() if not node.initialized
+    ]
+    changes += [("PersistentVolumeClaim", claim) for claim in _classified(cluster)]
+    changes += [("ResourceSlice", one) for one in (*starting_slices(cluster, snapshot), *coming)]
+    claiming = any(spec_of(pod).get("resourceClaims") for pod in cluster.pending.values())
+    if not (changes or moving or claiming):
         return cluster
     later = cluster.copy()
-    for node in starting:
-        later.put("Node", started_node(node))
     for pod in moving:
         later.delete("Pod", pod.key)
-        later.put("Pod", _successor(pod.obj))
-    for claim in claims:
-        later.put("PersistentVolumeClaim", claim)
+    changes += [("Pod", _successor(pod.obj)) for pod in moving]
+    gone = {str(metadata_of(pod.obj).get("uid")) for pod in moving}
+    changes += [("ResourceClaim", claim) for claim in released_claims(cluster, gone)]
+    for kind, obj in changes:
+        later.put(kind, obj)
+    for kind, obj in tuple(made_claims(later)):
+        later.put(kind, obj)
     return later
 
 

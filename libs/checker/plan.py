@@ -5,7 +5,7 @@ unplaced, claims keep the rules of `claims`, the pools' limits hold, and what th
 adds up is what its plan says.
 
 Rules that are not kube-scheduler's: NodePool, StalePool, Offering, Requirements, Price, LaunchList,
-Cheapest, Requests, Labels, NodePoolLimits, Lost, Unplaced, Cost, PodCounts.
+Cheapest, Requests, Labels, NodePoolLimits, Gang, Lost, Unplaced, Cost, PodCounts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +13,8 @@ from typing import Any
 
 from libs.checker.ahead import ahead
 from libs.checker.claims import Purchase, claim_violations, offers, purchase
+from libs.checker.devices import node_slices
+from libs.checker.gangs import broken_gangs
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node
 from libs.domain import feature_gates
@@ -77,7 +79,10 @@ def check_plan(
     violations += _lost(plan, {uid: row for uid, row in rows.items() if uid not in virtual})
     violations += _unplaced(plan, names)
     violations += over_limits(snapshot, bought)
-    there = ahead(cluster, snapshot, [names.get(uid, uid) for uid in _placed(plan)])
+    violations += broken_gangs(snapshot, _placed(plan))
+    slices = [one for each in bought for one in node_slices(planned_name(each.claim), each.kind)]
+    placed = [names.get(uid, uid) for uid in _placed(plan)]
+    there = ahead(cluster, snapshot, placed, slices)
     violations += check(
         there, nodes, list(_placements(plan, names, virtual)), daemon_sets=daemon_sets
     )

@@ -64,6 +64,8 @@ class Cluster:
         self.csi_nodes: dict[str, KubeObject] = {}
         self.resource_claims: dict[str, KubeObject] = {}
         """ResourceClaims by `namespace/name`."""
+        self.resource_claim_templates: dict[str, KubeObject] = {}
+        """By `namespace/name`; no filter reads them, who makes claims does."""
         self.resource_slices: dict[str, KubeObject] = {}
         self.device_classes: dict[str, KubeObject] = {}
         self.anti_affinity: dict[AffinityTerm, dict[str, Pod]] = {}
@@ -86,6 +88,7 @@ class Cluster:
         self._namespaced = {
             "PersistentVolumeClaim": self.claims,
             "ResourceClaim": self.resource_claims,
+            "ResourceClaimTemplate": self.resource_claim_templates,
         }
 
     def put(self, kind: str, obj: KubeObject) -> None:
