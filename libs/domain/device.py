@@ -176,6 +176,7 @@ class DevicePool:
     driver: str
     pool: str
     devices: tuple[Device, ...] = ()
+    """Of those that one node can see, each has a name of its own; else it takes none of them."""
     counters: tuple[CounterUse, ...] = ()
     """Budgets that its devices share."""
     node_name: str = ""

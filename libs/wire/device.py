@@ -51,12 +51,10 @@ def encode_device_claim(claim: DeviceClaim) -> pb.DeviceClaim:
 def decode_device_pool(message: pb.DevicePool) -> DevicePool:
     """Return the pool."""
     require(message, "driver", "pool")
-    devices = each("devices", message.devices, _decode_device)
-    unique("devices", devices, lambda device: device.name)
     return DevicePool(
         driver=message.driver,
         pool=message.pool,
-        devices=devices,
+        devices=each("devices", message.devices, _decode_device),
         counters=each("counters", message.counters, _decode_counter_use),
         node_name=message.node_name,
         node_terms=each("node_terms", message.node_terms, decode_requirements),

@@ -4,8 +4,8 @@ Apart from `device` because a pool is more than its slices one by one: its gener
 whole, whether it is sound.
 
 Source: Kubernetes documentation, "Dynamic Resource Allocation"; kube-scheduler's structured
-allocator of 1.36 for what makes a pool incomplete or invalid. One difference on purpose: it sees
-only the slices that a node can reach, so that a name given twice on two nodes escapes it.
+allocator of 1.36 for what makes a pool incomplete or invalid. Only whoever looks from a node can
+tell whether it sees two devices of one name.
 """
 
 from collections import Counter
@@ -274,8 +274,6 @@ def _uses(sets: Iterable[objects.CounterSet], path: str) -> Iterable[CounterUse]
 
 def _problem(devices: Sequence[Device], counters: Sequence[CounterUse]) -> str:
     """Return why nothing may be taken from the pool; empty if it is sound."""
-    if name := _twice(one.name for one in devices):
-        return f"device {name!r} is there twice"
     if name := _twice(one.counter_set for one in counters):
         return f"counter set {name!r} is there twice"
     budgets = {one.counter_set: one.amounts for one in counters}

@@ -6,13 +6,16 @@ verdicts of a real kube-scheduler judges them.
 
 from dataclasses import replace
 
+from libs.domain.feature_gates import FeatureGate
+from libs.domain.pod import PodShape
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import PreferencePolicy, SolveOptions
+from services.solver.core.devices.allocating import Grant
 from services.solver.core.encode import encode, problem
 from services.solver.core.market import NOTHING_REMEMBERED
 from services.solver.core.packing import Packer
-from services.solver.core.problem import a_request
+from services.solver.core.problem import Problem, a_request
 from services.solver.core.verdict import verdict
 
 
@@ -23,7 +26,10 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
         snapshot: the cluster; its pools are not looked at.
         pod_uid: a pod that waits; empty is returned for any other.
     """
-    options = SolveOptions(preference_policy=PreferencePolicy.IGNORE)
+    options = SolveOptions(
+        preference_policy=PreferencePolicy.IGNORE,
+        feature_gates={FeatureGate.DYNAMIC_RESOURCES: True},
+    )
     bare = replace(snapshot, nodepools={}, nodeclaims={})
     encoded = encode(bare, options, snapshot.observed_at, NOTHING_REMEMBERED)
     groups = tuple(group for group in encoded.work.groups if pod_uid in group.uids)
@@ -41,5 +47,11 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
             encoded.standing.names[position]
             for position in candidates[counts > 0].tolist()
             if encoded.standing.kinds[position] is TargetKind.NODE
+            and _has_devices(made, ask.shape, position)
         )
     )
+
+
+def _has_devices(made: Problem, shape: PodShape, position: int) -> bool:
+    devices = made.devices
+    return devices is None or isinstance(devices.on_standing(shape, position), Grant)

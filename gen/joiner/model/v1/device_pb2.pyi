@@ -510,7 +510,7 @@ class DevicePool(_message.Message):
     """Why nothing can be taken from it; empty: it is sound."""
     @_builtins.property
     def devices(self) -> _containers.RepeatedCompositeFieldContainer[Global___Device]:
-        """Devices in the order in which they are tried, each name once."""
+        """Devices in the order in which they are tried; a node that sees two of one name takes none."""
 
     @_builtins.property
     def counters(self) -> _containers.RepeatedCompositeFieldContainer[Global___CounterUse]:

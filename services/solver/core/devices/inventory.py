@@ -9,16 +9,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from libs.domain.device import DeviceHold, DevicePool
+from libs.domain.device import Device, DeviceHold, DevicePool
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.selector import NODE_NAME_FIELD
 from services.solver.core.devices.offer import (
+    NOTHING,
     Candidate,
     Offer,
-    budgets,
     candidates,
     in_order,
-    unusable,
+    pool_offer,
 )
 from services.solver.core.devices.usage import Ledger
 
@@ -64,33 +64,30 @@ class Inventory:
             for pool in in_order([*self._local.get(name, ()), *self._shared])
             if not pool.node_terms or allows(pool.node_terms, facts)
         ]
-        sound = [pool for pool in pools if not unusable(pool)]
-        return Offer(
-            candidates=tuple(
+        found = NOTHING
+        for pool in pools:
+            seen = (
                 one
-                for pool in sound
                 for one in self._devices(pool)
                 if not one.device.node_terms or allows(one.device.node_terms, facts)
-            ),
-            unusable=tuple(filter(None, map(unusable, pools))),
-            budgets={key: amount for pool in sound for key, amount in budgets(pool).items()},
-        )
+            )
+            found = found.joined(pool_offer(pool, seen))
+        return found
 
     def of_new_nodes(self) -> Offer:
         """Return what new nodes can see, each device with what the node has to be for it."""
         if self._new is None:
-            pools = [pool for pool in self._shared if for_new_nodes(pool.node_terms) is not None]
-            sound = [pool for pool in pools if not unusable(pool)]
-            self._new = Offer(
-                candidates=tuple(
+            found = NOTHING
+            for pool in self._shared:
+                if for_new_nodes(pool.node_terms) is None:
+                    continue
+                seen = (
                     replace(one, terms=terms)
-                    for pool in sound
                     for one in self._devices(pool)
                     if (terms := for_new_nodes(reach(one))) is not None
-                ),
-                unusable=tuple(filter(None, map(unusable, pools))),
-                budgets={key: amount for pool in sound for key, amount in budgets(pool).items()},
-            )
+                )
+                found = found.joined(pool_offer(pool, seen))
+            self._new = found
         return self._new
 
     def _devices(self, pool: DevicePool) -> list[Candidate]:
@@ -101,15 +98,18 @@ class Inventory:
 
     def _hold(self, pool: DevicePool) -> None:
         whole = [DeviceHold(device=name, claim="") for name in pool.allocated]
-        known = {device.name: device for device in pool.devices}
+        known: dict[str, list[Device]] = defaultdict(list)
+        for device in pool.devices:
+            known[device.name].append(device)
         for hold in (*whole, *pool.holds):
             if self.is_released(hold.reserved_for):
                 continue
-            device = pool.driver, pool.pool, hold.device
-            if hold.device in known and not self.held.has(device):
-                self.held.count(device, known[hold.device])
+            name = pool.driver, pool.pool, hold.device
+            if not self.held.has(name):
+                for device in known[hold.device]:
+                    self.held.count(name, device)
             part = {one.name: one.amount for one in hold.consumed} if hold.shared else None
-            self.held.take(device, part)
+            self.held.take(name, part)
 
 
 def reach(candidate: Candidate) -> Terms:

@@ -4,6 +4,7 @@ Apart because nodes, claims in flight and planned claims differ only in what the
 search is the same.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -108,16 +109,26 @@ def candidates(pool: DevicePool, *, template: bool = False) -> list[Candidate]:
     ]
 
 
+def pool_offer(pool: DevicePool, seen: Iterable[Candidate]) -> Offer:
+    """Return what a place has of a pool of which it sees these devices."""
+    found = tuple(seen)
+    problem = unusable(pool) or _twice(pool, found)
+    if problem:
+        return Offer(unusable=(problem,))
+    return Offer(candidates=found, budgets=budgets(pool))
+
+
 def template_offer(pools: Iterable[DevicePool]) -> Offer:
     """Return what a node of an instance type brings itself."""
     found = NOTHING
     for pool in in_order(pools):
-        problem = unusable(pool)
-        found = found.joined(
-            Offer(unusable=(problem,))
-            if problem
-            else Offer(
-                candidates=tuple(candidates(pool, template=True)), template_budgets=budgets(pool)
-            )
-        )
+        own = pool_offer(pool, candidates(pool, template=True))
+        found = found.joined(replace(own, budgets={}, template_budgets=own.budgets))
     return found
+
+
+def _twice(pool: DevicePool, seen: tuple[Candidate, ...]) -> str:
+    """Return that a place sees two devices of one name, which makes the pool invalid there."""
+    counted = Counter(one.device.name for one in seen)
+    name = next((name for name, count in sorted(counted.items()) if count > 1), "")
+    return f"pool {pool.key!r} is invalid: device {name!r} is there twice" if name else ""

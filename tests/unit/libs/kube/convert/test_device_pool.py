@@ -156,7 +156,6 @@ def test_a_pool_with_counters_is_looked_at_everywhere() -> None:
 @pytest.mark.parametrize(
     ("slices", "problem"),
     [
-        pytest.param([_slice("a", {"name": "x"}, {"name": "x"})], "device 'x' is there", id="name"),
         pytest.param(
             [_slice("a", allNodes=True, sharedCounters=COUNTERS * 2)],
             "counter set 'set' is there twice",

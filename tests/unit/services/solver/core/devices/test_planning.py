@@ -96,6 +96,21 @@ def test_a_device_may_be_elsewhere_than_its_pool() -> None:
     assert on_nodes(plan_with(a_pool(here), nodes=nodes)) == {"node-2": 1}
 
 
+@pytest.mark.parametrize(
+    ("second", "placed"),
+    [
+        pytest.param("node-1", 0, id="of one node"),
+        pytest.param("node-2", 1, id="of two nodes"),
+    ],
+)
+def test_devices_of_one_name_spoil_the_pool_where_both_are_seen(second: str, placed: int) -> None:
+    twice = [a_device("x", node_terms=(named_node(name),)) for name in ("node-1", second)]
+
+    plan = plan_with(a_pool(*twice), nodes=[a_node()], **FEW)
+
+    assert sum(on_nodes(plan).values()) == placed
+
+
 def test_two_nodes_do_not_get_the_same_device() -> None:
     nodes = [
         a_node(name, allocatable=amounts(cpu=1, memory="1Gi", pods=1)) for name in ("n1", "n2")
