@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from libs.checker.plan import check_solution
 from libs.cluster import files
+from libs.cluster.state import StateOptions
 from libs.domain.capacity import Catalogue, NodeClassRef
 from libs.domain.errors import InvalidRequest
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
@@ -24,6 +26,7 @@ from libs.domain.solution import (
     SolveOptions,
     with_unplaced,
 )
+from libs.kube.convert.scheduler_config import parse_scheduler_config
 from libs.oracle.cluster import Cluster
 from services.solver.core.solve import solve
 from tests.scenarios import catalogue, outcome, short_form
@@ -39,7 +42,7 @@ _FIELDS = {
     *("case", "options", "pools", "nodes", "inFlight", "daemons", "pods"),
     *("storageClasses", "volumeClaims", "cluster", "catalogue", "wellKnown", "expect"),
 }
-_OPTIONS = {"preferencePolicy", "minValuesPolicy", "featureGates", "now"}
+_OPTIONS = {"preferencePolicy", "minValuesPolicy", "featureGates", "now", "schedulerConfig"}
 
 
 def _scenarios() -> list[Any]:
@@ -56,16 +59,17 @@ def test_a_scenario_has_its_outcome(scenario: dict[str, Any]) -> None:
     expected = scenario["expect"]
     objects = short_form.objects(scenario)
     options = _options(scenario.get("options", {}))
+    reading = _reading(scenario.get("options", {}), options)
     if "refused" in expected:
         with pytest.raises(InvalidRequest) as refused:
-            _load(objects, options)
+            _load(objects, reading)
         assert expected["refused"] in str(refused.value)
         return
-    planned = _planned(objects, scenario, options)
+    planned = _planned(objects, scenario, options, reading)
 
     assert outcome.differences(expected, planned.solution.plan, _names(planned.loaded)) == []
     assert _violations(planned) == []
-    assert _planned(objects[::-1], scenario, options).solution == planned.solution
+    assert _planned(objects[::-1], scenario, options, reading).solution == planned.solution
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +80,12 @@ class _Planned:
 
 
 def _planned(
-    objects: list[dict[str, Any]], scenario: Mapping[str, Any], options: SolveOptions
+    objects: list[dict[str, Any]],
+    scenario: Mapping[str, Any],
+    options: SolveOptions,
+    reading: StateOptions,
 ) -> _Planned:
-    loaded = _load(objects, options)
+    loaded = _load(objects, reading)
     types = catalogue.instance_types(scenario["catalogue"])
     now = options.now or NOW
     for node_class in loaded.node_classes:
@@ -100,12 +107,17 @@ def _well_known(scenario: Mapping[str, Any]) -> Iterable[str]:
     return list(scenario.get("wellKnown", ()))
 
 
-def _load(objects: list[dict[str, Any]], options: SolveOptions) -> files.LoadedCluster:
+def _load(objects: list[dict[str, Any]], reading: StateOptions) -> files.LoadedCluster:
     return files.load(
         [("cluster", one) for one in objects],
         default_class=NODE_CLASS,
-        options=files.reading(options.feature_gates),
+        options=reading,
     )
+
+
+def _reading(short: Mapping[str, Any], options: SolveOptions) -> StateOptions:
+    config = yaml.safe_dump(short.get("schedulerConfig"))
+    return files.reading(options.feature_gates, parse_scheduler_config(config))
 
 
 def _options(short: Mapping[str, Any]) -> SolveOptions:
