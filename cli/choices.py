@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from cli import clusters
 from libs.domain import feature_gates
+from libs.domain.errors import InvalidRequest
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy, SolveOptions
+from libs.domain.topology import TopologySpread
+from libs.kube.convert.scheduler_config import parse_scheduler_config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,6 +19,7 @@ class Choices:
     preference_policy: PreferencePolicy
     min_values_policy: MinValuesPolicy
     feature_gates: str
+    scheduler_config: str
     now: str | None
 
     def options(self) -> SolveOptions:
@@ -40,5 +45,22 @@ def load(
         OSError: a file cannot be read.
     """
     options = choices.options()
-    now = clusters.instant(choices.now)
-    return clusters.load(files, catalogue, now, gates=options.feature_gates), options
+    cluster = clusters.load(
+        files,
+        catalogue,
+        clusters.instant(choices.now),
+        gates=options.feature_gates,
+        default_spread=_default_spread(choices.scheduler_config),
+    )
+    return cluster, options
+
+
+def _default_spread(path: str) -> tuple[TopologySpread, ...]:
+    if not path:
+        return ()
+    try:
+        return parse_scheduler_config(Path(path).read_text(encoding="utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InvalidRequest("not text in UTF-8", field=f"--scheduler-config {path}") from None
+    except InvalidRequest as error:
+        raise InvalidRequest(str(error), field=f"--scheduler-config {path}") from None

@@ -17,6 +17,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.plan import UnplacedPods
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
+from libs.domain.topology import TopologySpread
 from libs.runtime.clock import SystemClock
 
 _DEFAULT_CLASS = NodeClassRef(group="karpenter.kwok.sh", kind="KWOKNodeClass", name="default")
@@ -42,6 +43,7 @@ def load(
     now: datetime,
     *,
     gates: Mapping[str, bool] = feature_gates.NONE_GIVEN,
+    default_spread: tuple[TopologySpread, ...] = (),
 ) -> OfflineCluster:
     """Return the cluster of some files, every node class of which sells one catalogue.
 
@@ -50,6 +52,7 @@ def load(
         catalogue: name or file of what is sold.
         now: the instant of the decision.
         gates: feature gates that differ from their defaults.
+        default_spread: constraints of pods that have none, without selectors.
 
     Raises:
         InvalidRequest: bad input; names file, object and field.
@@ -57,7 +60,9 @@ def load(
     """
     types = catalogues.named(catalogue)
     read = tuple(documents.read(inputs))
-    loaded = files.load(read, default_class=_DEFAULT_CLASS, options=files.reading(gates))
+    loaded = files.load(
+        read, default_class=_DEFAULT_CLASS, options=files.reading(gates, default_spread)
+    )
     for node_class in loaded.node_classes:
         loaded.state.set_catalogue(
             Catalogue(

@@ -45,6 +45,14 @@ Gates = Annotated[
     str,
     typer.Option("--feature-gates", help="NAME=true,NAME=false: Karpenter's gates and defaults."),
 ]
+SchedulerConfig = Annotated[
+    str,
+    typer.Option(
+        "--scheduler-config",
+        metavar="FILE",
+        help="Default spread constraints of the cluster, as Karpenter's scheduler-config.",
+    ),
+]
 
 # Imports below are inside functions, see the module's docstring.
 
@@ -57,6 +65,7 @@ def plan(
     preference_policy: Preferences = PreferencePolicy.RESPECT,
     min_values_policy: MinValues = MinValuesPolicy.STRICT,
     gates: Gates = "",
+    scheduler_config: SchedulerConfig = "",
     now: Now = None,
 ) -> None:
     """Find a place for every waiting pod in the files, and print what would be bought.
@@ -70,6 +79,7 @@ def plan(
         preference_policy=preference_policy,
         min_values_policy=min_values_policy,
         feature_gates=gates,
+        scheduler_config=scheduler_config,
         now=now,
     )
     run(files, catalogue, output, choices)
@@ -132,6 +142,7 @@ def explain_pod(
     preference_policy: Preferences = PreferencePolicy.RESPECT,
     min_values_policy: MinValues = MinValuesPolicy.STRICT,
     gates: Gates = "",
+    scheduler_config: SchedulerConfig = "",
     now: Now = None,
 ) -> None:
     """Say where a pod goes, or what keeps it from each pool and node and what would help.
@@ -143,7 +154,7 @@ def explain_pod(
         files,
         catalogue,
         output,
-        (preference_policy, min_values_policy, gates, now),
+        (preference_policy, min_values_policy, gates, scheduler_config, now),
     )
 
 
@@ -156,6 +167,7 @@ def explain_node(
     preference_policy: Preferences = PreferencePolicy.RESPECT,
     min_values_policy: MinValues = MinValuesPolicy.STRICT,
     gates: Gates = "",
+    scheduler_config: SchedulerConfig = "",
     now: Now = None,
 ) -> None:
     """Say what a node holds, which waiting pods it could take, what would be cheaper.
@@ -167,7 +179,7 @@ def explain_node(
         files,
         catalogue,
         output,
-        (preference_policy, min_values_policy, gates, now),
+        (preference_policy, min_values_policy, gates, scheduler_config, now),
     )
 
 
@@ -180,6 +192,7 @@ def explain_pool(
     preference_policy: Preferences = PreferencePolicy.RESPECT,
     min_values_policy: MinValues = MinValuesPolicy.STRICT,
     gates: Gates = "",
+    scheduler_config: SchedulerConfig = "",
     now: Now = None,
 ) -> None:
     """Say what a pool could buy, what each requirement takes away, which pods it refuses.
@@ -191,7 +204,7 @@ def explain_pool(
         files,
         catalogue,
         output,
-        (preference_policy, min_values_policy, gates, now),
+        (preference_policy, min_values_policy, gates, scheduler_config, now),
     )
 
 
@@ -200,16 +213,17 @@ def _explain(
     files: list[str],
     catalogue: str,
     output: Format,
-    given: tuple[PreferencePolicy, MinValuesPolicy, str, str | None],
+    given: tuple[PreferencePolicy, MinValuesPolicy, str, str, str | None],
 ) -> None:
     from cli.choices import Choices  # noqa: PLC0415  # imported when it runs
     from cli.explain import Subject, run  # noqa: PLC0415  # imported when it runs
 
-    preference_policy, min_values_policy, gates, now = given
+    preference_policy, min_values_policy, gates, scheduler_config, now = given
     choices = Choices(
         preference_policy=preference_policy,
         min_values_policy=min_values_policy,
         feature_gates=gates,
+        scheduler_config=scheduler_config,
         now=now,
     )
     kind, name = subject

@@ -98,6 +98,39 @@ def test_a_gate_has_buffers_count(tmp_path: Path) -> None:
     assert "not looked at" not in done.err
 
 
+def test_pods_are_spread_as_the_scheduler_config_says(tmp_path: Path) -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": POD["spec"]}
+    selector = {"matchLabels": {"app": "web"}}
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "web"},
+        "spec": {"replicas": 2, "selector": selector, "template": template},
+    }
+    config = tmp_path / "config.yaml"
+    config.write_text(
+        "podTopologySpread:\n  defaultConstraints:\n"
+        "  - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone,"
+        " whenUnsatisfiable: DoNotSchedule}\n"
+    )
+    cluster = written(tmp_path, workload)
+
+    done = joiner("plan", "-f", cluster, "--format", "json", "--scheduler-config", config)
+
+    claims = json.loads(done.out)["plan"]["nodeclaims"]
+    assert len({claim["cheapest"]["zone"] for claim in claims}) == 2
+
+
+def test_a_scheduler_config_that_makes_no_sense_is_refused_by_its_field(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("podTopologySpread: {defaultConstraints: [{maxSkew: 0}]}")
+
+    done = joiner("plan", "-f", written(tmp_path, POD), "--scheduler-config", config)
+
+    assert done.code == 2
+    assert "podTopologySpread.defaultConstraints[0]" in done.err
+
+
 def test_what_a_closed_gate_hides_is_told(tmp_path: Path) -> None:
     cluster = written(tmp_path, BUFFER, TEMPLATE)
 
@@ -112,7 +145,7 @@ def test_what_a_closed_gate_hides_is_told(tmp_path: Path) -> None:
     [
         pytest.param(
             ["--feature-gates", "Nope=true"],
-            "--feature-gates: there is no gate 'Nope'; there are CapacityBuffer, NodeOverlay, ",
+            "--feature-gates: there is no gate 'Nope'; there are CapacityBuffer, ",
             id="unknown gate",
         ),
         pytest.param(
