@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import product
 
+from libs.checker.claims import offers
+from libs.checker.devices import node_slices
 from libs.checker.nodes import planned_node
+from libs.domain import feature_gates
 from libs.domain import labels as keys
 from libs.domain.allocatable import full_capacity
 from libs.domain.capacity import CapacityType, InstanceType, Offering
+from libs.domain.feature_gates import FeatureGate
 from libs.domain.nodepool import NodePool
+from libs.domain.overlay import OverlaidOffer, completed
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NODES, NOTHING, Resources
@@ -55,8 +60,24 @@ class World:
     """What does not change while pods are placed."""
 
     snapshot: ClusterSnapshot
+    """With what overlays promise of nodes that are not up yet."""
+    sold: Mapping[str, OverlaidOffer]
+    """What is sold to each pool, after the overlays."""
     daemon_sets: Sequence[KubeObject]
     options: SolveOptions
+
+    @classmethod
+    def of(
+        cls, snapshot: ClusterSnapshot, options: SolveOptions, daemon_sets: Iterable[KubeObject]
+    ) -> "World":
+        """Return the world of a snapshot."""
+        sold = offers(snapshot, options.feature_gates)
+        return cls(
+            snapshot=completed(snapshot, sold),
+            sold=sold,
+            daemon_sets=tuple(daemon_sets),
+            options=options,
+        )
 
     @property
     def now(self) -> datetime:
@@ -66,7 +87,8 @@ class World:
     @property
     def counts_reservations(self) -> bool:
         """Whether there are only so many instances of a reservation."""
-        return self.options.feature_gates.get("ReservedCapacity", True)
+        gates = self.options.feature_gates
+        return feature_gates.is_open(FeatureGate.RESERVED_CAPACITY, gates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,7 +154,7 @@ class Market:
     def _option(
         self, pool: NodePool, kind: InstanceType, offering: Offering, obj: KubeObject
     ) -> Option:
-        put(self._stand, obj, self.daemon_sets)
+        put_node(self._stand, obj, self.daemon_sets)
         node = self._stand.nodes[name_of(obj)]
         taken = {**node.requested, "pods": len(node.pods)}
         is_counted = (
@@ -149,7 +171,16 @@ class Market:
         )
 
 
-def put(cluster: Cluster, node: KubeObject, daemon_sets: Iterable[KubeObject]) -> None:
+def put_option(
+    cluster: Cluster, option: Option, name: str, daemon_sets: Iterable[KubeObject]
+) -> None:
+    """Put a node into the cluster as the option makes it, with its devices and daemon pods."""
+    for one in node_slices(name, option.kind):
+        cluster.put("ResourceSlice", one)
+    put_node(cluster, renamed(option.node, name), daemon_sets)
+
+
+def put_node(cluster: Cluster, node: KubeObject, daemon_sets: Iterable[KubeObject]) -> None:
     """Put a node into the cluster with the daemon pods that come to it."""
     cluster.put("Node", node)
     for daemon in daemon_pods(cluster, daemon_sets, name_of(node)):
@@ -157,7 +188,10 @@ def put(cluster: Cluster, node: KubeObject, daemon_sets: Iterable[KubeObject]) -
 
 
 def remove(cluster: Cluster, name: str) -> None:
-    """Take a node out of the cluster, with every pod on it."""
+    """Take a node out of the cluster, with every pod and device on it."""
+    for one in tuple(cluster.resource_slices.values()):
+        if spec_of(one).get("nodeName") == name:
+            cluster.delete("ResourceSlice", name_of(one))
     for key in tuple(cluster.nodes[name].pods):
         cluster.delete("Pod", key)
     cluster.delete("Node", name)
@@ -188,12 +222,15 @@ def template_requirements(pool: NodePool) -> Requirements:
 
 
 def _sold(pool: NodePool, world: World) -> Iterator[tuple[InstanceType, Offering]]:
-    catalogue = world.snapshot.catalogues.get(pool.template.node_class.key)
-    if catalogue is None or not pool.ready or pool.replicas is not None:
+    offer = world.sold.get(pool.name)
+    if offer is None or not pool.ready or pool.replicas is not None:
         return
+    catalogue = offer.catalogue
     if world.now - catalogue.observed_at > FRESH:
         return
     wanted = template_requirements(pool)
+    if not wanted.satisfiable:
+        return
     known = keys.WELL_KNOWN | frozenset(catalogue.well_known_keys)
     for kind in catalogue.instance_types:
         for offering in kind.offerings:

@@ -22,9 +22,8 @@ from libs.oracle.verdict import judge, judge_node
 from tests.support.reference.options import (
     Market,
     Option,
-    put,
+    put_option,
     remove,
-    renamed,
     unwelcoming,
 )
 from tests.support.reference.wishes import Wish, wishes
@@ -128,7 +127,7 @@ class Placing:
             return None
         self.new.append(bought)
         self.charge(bought.options)
-        put(self.cluster, renamed(bought.option.node, bought.name), self.market.daemon_sets)
+        put_option(self.cluster, bought.option, bought.name, self.market.daemon_sets)
         return bought.name
 
     def _narrowed(self, node: NewNode, wish: Wish, pod: Pod) -> list[Option]:
@@ -173,7 +172,7 @@ class Placing:
             return
         remove(self.cluster, node.name)
         node.option = option
-        put(self.cluster, renamed(option.node, node.name), self.market.daemon_sets)
+        put_option(self.cluster, option, node.name, self.market.daemon_sets)
         for pod in node.pods:
             self.cluster.bind(pod, node.name)
 
@@ -192,7 +191,7 @@ class Placing:
     def _accepted(self, wish: Wish, name: str, options: Iterable[Option]) -> Option | None:
         """Return the first option that takes the pod with all that is around."""
         for option in options:
-            put(self.cluster, renamed(option.node, name), self.market.daemon_sets)
+            put_option(self.cluster, option, name, self.market.daemon_sets)
             refusals = judge_node(self.cluster, wish.pod, name)
             remove(self.cluster, name)
             if not refusals:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from libs.checker.devices import node_slices
 from libs.checker.limits import existing_usage
 from libs.domain import labels as keys
 from libs.domain.capacity import CapacityType
@@ -49,7 +50,7 @@ def reference_solve(
         options: As for the solver.
         daemon_sets: DaemonSet objects.
     """
-    world = World(snapshot=snapshot, daemon_sets=tuple(daemon_sets), options=options)
+    world = World.of(snapshot, options, daemon_sets)
     rows = queue(cluster, snapshot, world.now)
     market = Market(cluster, world)
     given_up: set[str] = set()
@@ -71,7 +72,7 @@ def start(cluster: Cluster, world: World, market: Market, rows: Sequence[PodRow]
         market=market,
         options=world.options,
         left={pool: _left(world.snapshot, pool, offered) for pool, offered in market.pools.items()},
-        instances=_instances(world.snapshot),
+        instances=_instances(world),
         settled=_settled(cluster),
     )
 
@@ -147,19 +148,22 @@ def _kept(
     """
     before, _ = ground(cluster, world, rows)
     nodes = [renamed(one.option.node, one.name) for one in placing.new]
+    for one in placing.new:
+        for part in node_slices(one.name, one.option.kind):
+            before.put("ResourceSlice", part)
     kept = dict(placing.places)
     while True:
         refused = check(before, nodes, tuple(kept.items()), daemon_sets=world.daemon_sets)
         if not refused:
             return kept
-        for one in refused:
-            kept.pop(one.pod, None)
+        for violation in refused:
+            kept.pop(violation.pod, None)
 
 
-def _instances(snapshot: ClusterSnapshot) -> Counter[str]:
+def _instances(world: World) -> Counter[str]:
     left: Counter[str] = Counter()
-    for catalogue in snapshot.catalogues.values():
-        for kind in catalogue.instance_types:
+    for offer in world.sold.values():
+        for kind in offer.catalogue.instance_types:
             for one in kind.offerings:
                 if one.available and one.capacity_type == CapacityType.RESERVED:
                     known = left.get(one.reservation_id, one.reservation_capacity)

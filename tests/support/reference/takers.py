@@ -6,6 +6,7 @@ Apart from solving: nothing is decided here, a plan is carried out as it stands.
 from collections.abc import Iterable, Mapping
 
 from libs.checker.claims import purchase
+from libs.checker.devices import node_slices
 from libs.checker.nodes import flying_node, planned_name, planned_node
 from libs.domain.plan import Plan, PlannedNodeClaim
 from libs.domain.pod import PodRow
@@ -17,7 +18,7 @@ from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, name_of
 from libs.oracle.pods import read_pod
 from libs.oracle.verdict import judge
-from tests.support.reference.options import Market, Option, World, put
+from tests.support.reference.options import Market, Option, World, put_node
 from tests.support.reference.placing import Placing
 from tests.support.reference.solving import gang_sizes, start
 from tests.support.reference.waiting import key_of_row, queue
@@ -51,15 +52,16 @@ def takers(
         By uid the names of nodes, and `new <pool>/<type>/…` for one that could be bought; only pods
         that have any.
     """
-    world = World(snapshot=snapshot, daemon_sets=tuple(daemon_sets), options=options)
+    world = World.of(snapshot, options, daemon_sets)
+    snapshot = world.snapshot
     rows = queue(cluster, snapshot, world.now)
     placing = start(cluster, world, Market(cluster, world), rows)
     by_uid = {row.uid: row for row in rows}
     for nomination in plan.nominations:
-        _reach(placing, snapshot, nomination.target)
+        _reach(placing, world, nomination.target)
         _bind(placing, by_uid, nomination.pod_uids, nomination.target)
     for claim in plan.nodeclaims:
-        _buy(placing, snapshot, claim, by_uid)
+        _buy(placing, world, claim, by_uid)
     sizes = gang_sizes(placing, snapshot, rows)
     found = {}
     for row in rows:
@@ -79,26 +81,29 @@ def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
     return (*judge(placing.cluster, pod).feasible, *new)
 
 
-def _reach(placing: Placing, snapshot: ClusterSnapshot, target: str) -> None:
+def _reach(placing: Placing, world: World, target: str) -> None:
     """Let a claim in flight that the plan counts on be there, though it is not launched."""
     if target not in placing.cluster.nodes:
-        claim = snapshot.nodeclaims[target]
-        node = flying_node(claim, snapshot.catalogues.get(claim.node_class.key))
-        put(placing.cluster, node, placing.market.daemon_sets)
+        claim = world.snapshot.nodeclaims[target]
+        offer = world.sold.get(claim.nodepool)
+        node = flying_node(claim, offer.catalogue if offer is not None else None)
+        put_node(placing.cluster, node, placing.market.daemon_sets)
 
 
 def _buy(
     placing: Placing,
-    snapshot: ClusterSnapshot,
+    world: World,
     claim: PlannedNodeClaim,
     rows: Mapping[str, PodRow],
 ) -> None:
-    bought = purchase(snapshot, claim)
+    bought = purchase(world.snapshot, claim, world.sold)
     if isinstance(bought, Violation):
         raise AssertionError(bought)
     room = bought.observed.get(bought.kind.name, NOTHING)
     node = planned_node(claim, bought.pool, bought.kind, bought.offering, room)
-    put(placing.cluster, node, placing.market.daemon_sets)
+    for one in node_slices(planned_name(claim), bought.kind):
+        placing.cluster.put("ResourceSlice", one)
+    put_node(placing.cluster, node, placing.market.daemon_sets)
     possible: dict[Option, None] = {}
     for uid in claim.pod_uids:
         if uid in rows:

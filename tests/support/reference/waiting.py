@@ -6,6 +6,7 @@ Source: `docs/sources.md` B (reschedulable), D1, D4.1, D5.2.
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from libs.checker.ahead import ahead
 from libs.checker.nodes import flying_node
 from libs.domain import do_not_disrupt
 from libs.domain.pod import PodRow
@@ -15,7 +16,7 @@ from libs.oracle.daemons import daemon_pods
 from libs.oracle.objects import KubeObject, metadata_of, spec_of
 from libs.oracle.pods import read_pod
 from libs.oracle.verdict import judge_node
-from tests.support.reference.options import World, put
+from tests.support.reference.options import World, put_node
 
 
 def queue(cluster: Cluster, snapshot: ClusterSnapshot, now: datetime) -> list[PodRow]:
@@ -44,10 +45,7 @@ def ground(cluster: Cluster, world: World, waiting: Sequence[PodRow]) -> tuple[C
     Claims in flight count once they are launched. Daemon pods that are missing are there already.
     """
     snapshot = world.snapshot
-    state = cluster.copy()
-    for row in waiting:
-        if row.node:
-            state.put("Pod", _unbound(state.pods[key_of_row(row)].obj))
+    state = ahead(cluster, snapshot, [key_of_row(row) for row in waiting]).copy()
     for node in snapshot.nodes.values():
         if node.leaving and node.name in state.nodes:
             state.delete("Node", node.name)
@@ -57,7 +55,7 @@ def ground(cluster: Cluster, world: World, waiting: Sequence[PodRow]) -> tuple[C
         _add_daemons(state, name, world.daemon_sets)
     for claim in snapshot.nodeclaims.values():
         if not claim.node_name and claim.deleting_at is None and len(claim.allocatable):
-            put(state, flying_node(claim, None), world.daemon_sets)
+            put_node(state, flying_node(claim, None), world.daemon_sets)
             names.append(claim.name)
     return state, names
 
