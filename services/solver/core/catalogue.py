@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from libs.domain import labels as label_keys
 from libs.domain.allocatable import allocatable, full_capacity
-from libs.domain.capacity import Catalogue, InstanceType, Offering
+from libs.domain.capacity import CapacityType, Catalogue, InstanceType, Offering
 from libs.domain.requirement import Requirement
 from libs.domain.resources import Resources
 from services.solver.core.vectors import MOST, Bools, Ints
@@ -128,13 +128,20 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
         row=row,
         price=price,
         rank=_rank(offerings, price, np.array(row_type, np.int64)[row]),
-        available=np.array([offering.available for offering in offerings], np.bool_),
+        available=np.array([_is_available(offering) for offering in offerings], np.bool_),
         well_known=label_keys.WELL_KNOWN | frozenset(catalogue.well_known_keys),
         offering_keys=frozenset(
             one.key for own in {offering.requirements for offering in offerings} for one in own
         ),
         reservations=_reservations(offerings),
     )
+
+
+def _is_available(offering: Offering) -> bool:
+    """Tell whether any can be had; of a reservation without instances left none is promised."""
+    if offering.capacity_type == CapacityType.RESERVED and offering.reservation_id:
+        return offering.available and offering.reservation_capacity > 0
+    return offering.available
 
 
 def matrix(many: tuple[Resources, ...], names: tuple[str, ...]) -> Ints:

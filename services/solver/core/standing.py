@@ -299,6 +299,8 @@ def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
         if claim.name in with_node or claim.deleting_at is not None or _replaced(claim, snapshot):
             continue
         labels = label_keys.canonical_labels(dict(claim.labels)) | _STARTED
+        # Its node will have a name, though nobody knows which.
+        labels.setdefault(label_keys.HOSTNAME, claim.name)
         possible = None if len(claim.allocatable) else _possible(claim, labels, given)
         daemons = [
             ask.shape for ask in given.daemons.values() if _may_run_on(ask, labels, claim, possible)

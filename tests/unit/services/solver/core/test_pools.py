@@ -374,6 +374,14 @@ def test_pods_wait_for_the_next_plan_where_all_reserved_instances_are_promised()
     assert plan.unplaced[0].reason.deferred
 
 
+def test_nobody_waits_for_a_reservation_without_instances() -> None:
+    empty = replace(RESERVED, reservation_capacity=0)
+    kind = a_type(offerings=(empty, an_offering("zone-a")))
+    plan = plan_of(pods=pods(1), catalogues=[a_catalogue(kind, **RESERVABLE)])
+
+    assert the_claim(plan).cheapest.capacity_type == "on-demand"
+
+
 def test_with_the_gate_off_reserved_instances_are_not_counted() -> None:
     kind = a_type(offerings=(RESERVED, an_offering("zone-a")))
     off = SolveOptions(feature_gates={"ReservedCapacity": False})
