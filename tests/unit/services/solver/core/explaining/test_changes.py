@@ -1,0 +1,355 @@
+"""Which single change is proposed for which rule; that each of them helps is a property."""
+
+from typing import Any
+
+import pytest
+
+from libs.domain import labels as label_keys
+from libs.domain.explanation import Change, ChangeKind, PodExplanation
+from libs.domain.pod import SharedVolume
+from libs.domain.question import SubjectKind
+from libs.domain.reason import Rule, TargetKind
+from libs.domain.requirement import Requirement
+from libs.domain.requirements import Requirements
+from libs.domain.solution import SolveOptions
+from libs.domain.topology import NodeInclusionPolicy
+from libs.domain.workload import Gang
+from services.solver.core.explaining.explain import explain
+from services.solver.core.explaining.trial import most_trials
+from tests.support.builders import (
+    a_catalogue,
+    a_node,
+    a_node_term,
+    a_pod,
+    a_pool,
+    a_port,
+    a_shape,
+    a_snapshot,
+    a_spread,
+    a_taint,
+    a_term,
+    a_type,
+    amounts,
+    an_offering,
+    pods,
+    require,
+    selecting,
+    some_types,
+)
+
+ZONE = label_keys.ZONE
+IN_A = require((ZONE, "In", ["zone-a"]))
+
+
+def _explained(**snapshot: Any) -> PodExplanation:
+    """Return the explanation of the pod `it`."""
+    rows = [a_pod("it", created_ms=9), *snapshot.pop("pods", ())]
+    answer = explain(a_snapshot(pods=rows, **snapshot), SolveOptions(), SubjectKind.POD, "uid-it")
+    assert answer.pod is not None
+    return answer.pod
+
+
+def _smallest(**snapshot: Any) -> Change:
+    return _explained(**snapshot).changes[0]
+
+
+def _kinds(pod: PodExplanation) -> list[ChangeKind]:
+    return [one.kind for one in pod.changes]
+
+
+def _required(key: str, *values: str, least: int | None = None) -> Requirements:
+    return Requirements([Requirement.of(key, "In", values, least)])
+
+
+@pytest.mark.parametrize(
+    ("shape", "snapshot", "kind", "old", "new"),
+    [
+        pytest.param(
+            {},
+            {"nodepools": [a_pool(taints=(a_taint(),))]},
+            ChangeKind.TOLERATION,
+            "",
+            "dedicated:NoSchedule",
+            id="taint of a pool",
+        ),
+        pytest.param(
+            {},
+            {"nodepools": [], "nodes": [a_node(taints=(a_taint(value="x"),))]},
+            ChangeKind.TOLERATION,
+            "",
+            "dedicated=x:NoSchedule",
+            id="taint of a node",
+        ),
+        pytest.param(
+            {"selector": {ZONE: "zonea"}}, {}, ChangeKind.VALUE, "zonea", "zone-a", id="typo"
+        ),
+        pytest.param(
+            {"selector": {label_keys.ARCH: "s390x"}},
+            {},
+            ChangeKind.NODE_SELECTION,
+            f"{label_keys.ARCH} In [s390x]",
+            "",
+            id="selector",
+        ),
+        pytest.param(
+            {"required_node_terms": (a_node_term((label_keys.ARCH, "In", ["s390x"])),)},
+            {},
+            ChangeKind.NODE_SELECTION,
+            f"{label_keys.ARCH} In [s390x]",
+            "",
+            id="affinity term",
+        ),
+        pytest.param(
+            {"required_node_terms": (a_node_term(node_names=("gone",)),)},
+            {},
+            ChangeKind.NODE_SELECTION,
+            "gone",
+            "",
+            id="name of a node",
+        ),
+        pytest.param(
+            {"selector": {"team": "red"}},
+            {},
+            ChangeKind.NODE_SELECTION,
+            "team In [red]",
+            "",
+            id="label that nobody has",
+        ),
+        pytest.param(
+            {"affinity": (a_term(selector=selecting(app="gone")),)},
+            {},
+            ChangeKind.AFFINITY,
+            f"pods with app In [gone] by {label_keys.HOSTNAME}",
+            "",
+            id="affinity to nobody",
+        ),
+        pytest.param(
+            {"cpu": "17"}, {}, ChangeKind.REQUEST, "17", "16", id="more than any type has"
+        ),
+        pytest.param(
+            {"cpu": "5"},
+            {"nodepools": [], "nodes": [a_node()]},
+            ChangeKind.REQUEST,
+            "5",
+            "4",
+            id="more than the node has",
+        ),
+        pytest.param(
+            {"host_ports": (a_port(80), a_port(81))},
+            {
+                "nodepools": [],
+                "nodes": [a_node()],
+                "pods": [a_pod("other", 2, node="node-1")],
+                "other": {"host_ports": (a_port(81),)},
+            },
+            ChangeKind.HOST_PORT,
+            "81/TCP",
+            "",
+            id="host port",
+        ),
+        pytest.param(
+            {"volumes": ((require((ZONE, "In", ["zone-z"])),),)},
+            {},
+            ChangeKind.VOLUME,
+            "zone-z",
+            "zone-a",
+            id="volume in a zone that is not sold",
+        ),
+        pytest.param(
+            {"shared_volumes": (SharedVolume(claim="default/data", exclusive=True),)},
+            {
+                "nodes": [a_node()],
+                "pods": [a_pod("other", 2, node="node-1")],
+                "other": {"shared_volumes": (SharedVolume(claim="default/data", exclusive=True),)},
+            },
+            ChangeKind.VOLUME,
+            "ReadWriteOncePod",
+            "",
+            id="volume claim in use",
+        ),
+        pytest.param(
+            {},
+            {"nodepools": [a_pool(limits=amounts(cpu=1))]},
+            ChangeKind.POOL_LIMIT,
+            "1",
+            "2",
+            id="limit",
+        ),
+        pytest.param(
+            {},
+            {"nodepools": [a_pool(limits=amounts(nodes=0))]},
+            ChangeKind.POOL_LIMIT,
+            "0",
+            "1",
+            id="limit of nodes",
+        ),
+        pytest.param(
+            {},
+            {"nodepools": [a_pool(requirements=_required(ZONE, "zone-x"))]},
+            ChangeKind.POOL_REQUIREMENT,
+            f"{ZONE} In [zone-x]",
+            f"{ZONE} In [zone-a zone-x]",
+            id="requirement of the pool that leaves nothing",
+        ),
+        pytest.param(
+            {},
+            {
+                "nodepools": [
+                    a_pool(requirements=_required(ZONE, "zone-a", "zone-b", "zone-c", least=3))
+                ],
+                "catalogues": [a_catalogue(a_type(offerings=(an_offering(),)))],
+            },
+            ChangeKind.POOL_MIN_VALUES,
+            "3",
+            "1",
+            id="minValues",
+        ),
+        pytest.param(
+            {},
+            {"catalogues": [a_catalogue(a_type(offerings=(an_offering(available=False),)))]},
+            ChangeKind.OFFERING,
+            "unavailable",
+            "available",
+            id="sold out",
+        ),
+    ],
+)
+def test_the_smallest_change(
+    shape: dict[str, Any], snapshot: dict[str, Any], kind: ChangeKind, old: str, new: str
+) -> None:
+    others = snapshot.pop("other", None)
+    shapes = [a_shape(**shape)] + ([] if others is None else [a_shape(2, **others)])
+
+    change = _smallest(shapes=shapes, **snapshot)
+
+    assert (change.kind, change.old, change.new) == (kind, old, new)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "kinds", "new"),
+    [
+        pytest.param(
+            a_spread(max_skew=1),
+            [ChangeKind.MAX_SKEW, ChangeKind.SOFT_SPREAD],
+            "4",
+            id="skew: the smallest number that suffices",
+        ),
+        pytest.param(
+            a_spread(max_skew=1, min_domains=3),
+            [ChangeKind.MAX_SKEW, ChangeKind.SOFT_SPREAD],
+            "4",
+            id="skew where minDomains is not what is wrong",
+        ),
+    ],
+)
+def test_a_spread_that_cannot_be_kept(constraint: Any, kinds: list[ChangeKind], new: str) -> None:
+    """Three pods run in zone-a, which is the only one with room."""
+    nodes = [a_node(f"n-{one}", labels={ZONE: f"zone-{one}"}) for one in "abc"]
+    full = [a_pod(f"full-{one}", 3, node=f"n-{one}") for one in "bc"]
+
+    pod = _explained(
+        shapes=[
+            a_shape(topology_spread=(constraint,)),
+            a_shape(2, cpu="100m"),
+            a_shape(3, cpu="4", labels={}),
+        ],
+        nodes=nodes,
+        pods=[*pods(3, 2, node="n-a"), *full],
+        nodepools=[],
+    )
+
+    assert _kinds(pod)[: len(kinds)] == kinds
+    assert pod.changes[0].new == new
+
+
+def test_fewer_domains_where_there_are_not_as_many_as_wanted() -> None:
+    pod = _explained(
+        shapes=[a_shape(topology_spread=(a_spread(min_domains=5),)), a_shape(2)],
+        nodes=[a_node("n-a")],
+        pods=[a_pod("other", 2, node="n-a")],
+        nodepools=[],
+    )
+
+    by_kind = {one.kind: one for one in pod.changes}
+    assert by_kind[ChangeKind.MIN_DOMAINS].new == "1"
+    assert by_kind[ChangeKind.MAX_SKEW].new == "2"
+
+
+def test_nodes_whose_taints_keep_the_pod_away_need_not_count() -> None:
+    spread = a_spread(node_taints_policy=NodeInclusionPolicy.IGNORE)
+    nodes = [a_node("n-a"), a_node("n-b", labels={ZONE: "zone-b"}, taints=(a_taint(),))]
+
+    pod = _explained(
+        shapes=[a_shape(topology_spread=(spread,)), a_shape(2)],
+        nodes=nodes,
+        pods=[a_pod("other", 2, node="n-a")],
+        nodepools=[],
+    )
+
+    assert ChangeKind.TAINTS_POLICY in _kinds(pod)
+
+
+def test_a_gang_is_told_how_many_have_places() -> None:
+    rows = [a_pod(f"m-{one}", gang="default/ring") for one in range(4)]
+
+    answer = explain(
+        a_snapshot(
+            pods=rows,
+            nodes=[a_node()],
+            shapes=[a_shape(cpu="2")],
+            nodepools=[],
+            gangs=[Gang(namespace="default", name="ring", min_members=4)],
+        ),
+        SolveOptions(),
+        SubjectKind.POD,
+        "uid-m-0",
+    )
+
+    assert answer.pod is not None
+    by_kind = {one.kind: one for one in answer.pod.changes}
+    assert (by_kind[ChangeKind.GANG].old, by_kind[ChangeKind.GANG].new) == ("4", "2")
+
+
+def test_no_single_change_is_proposed_where_two_are_needed() -> None:
+    pool = a_pool(taints=(a_taint(), a_taint("other")))
+
+    pod = _explained(shapes=[a_shape(cpu="17")], nodepools=[pool])
+
+    assert pod.changes == ()
+    assert pod.trials > 0
+    assert not pod.cut_short
+
+
+def test_the_limit_counts_those_who_come_first() -> None:
+    """The pod is the youngest of three that each need a node."""
+    pod = _explained(
+        shapes=[a_shape(cpu="2")],
+        pods=pods(2),
+        nodepools=[a_pool(limits=amounts(cpu=2))],
+        catalogues=[a_catalogue(*some_types(2))],
+    )
+
+    change = pod.changes[0]
+    assert (change.kind, change.old, change.new) == (ChangeKind.POOL_LIMIT, "2", "6")
+    assert (change.landing_kind, change.landing) == (TargetKind.NODEPOOL, "default")
+
+
+def test_what_is_wrong_is_changed_before_what_only_helps() -> None:
+    """Without its anti-affinity it would fit on the node; but it is the limit that refuses."""
+    pod = _explained(
+        shapes=[a_shape(anti_affinity=(a_term(),)), a_shape(2)],
+        nodes=[a_node(), a_node("tiny", allocatable=amounts(cpu="100m", memory="1Gi", pods=9))],
+        pods=[a_pod("other", 2, node="node-1")],
+        nodepools=[a_pool(limits=amounts(cpu=0))],
+    )
+
+    rules = {one.rule for one in pod.nearest}
+    assert rules == {Rule.POD_ANTI_AFFINITY, Rule.RESOURCES}
+    assert _kinds(pod)[0] is ChangeKind.ANTI_AFFINITY
+    assert ChangeKind.POOL_LIMIT in _kinds(pod)
+
+
+def test_a_large_cluster_is_tried_less_often() -> None:
+    small, large = a_snapshot(pods=pods(10)), a_snapshot(pods=pods(40_000))
+
+    assert most_trials(small) > most_trials(large) >= 8

@@ -1,0 +1,431 @@
+"""What is said of pods that need no place or have one, of nodes and of pools."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from libs.domain import labels as label_keys
+from libs.domain.errors import NotFound
+from libs.domain.explanation import Explanation, PodSituation
+from libs.domain.nodeclaim import ClaimCommand
+from libs.domain.pod import Owner, PodPhase, Target
+from libs.domain.question import SubjectKind
+from libs.domain.reason import Rule, TargetKind
+from libs.domain.solution import SolveOptions
+from libs.domain.workload import PodDisruptionBudget, SetAside
+from services.solver.core.explaining.explain import explain
+from tests.support.builders import (
+    NOW,
+    a_catalogue,
+    a_daemonset,
+    a_node,
+    a_nodeclaim,
+    a_pod,
+    a_pool,
+    a_shape,
+    a_snapshot,
+    a_taint,
+    a_type,
+    amounts,
+    an_offering,
+    an_owner,
+    pods,
+    require,
+    selecting,
+    some_types,
+)
+
+ZONE = label_keys.ZONE
+
+
+def _of(kind: SubjectKind, subject: str, **snapshot: Any) -> Explanation:
+    return explain(a_snapshot(**snapshot), SolveOptions(), kind, subject)
+
+
+# Pods.
+
+
+@pytest.mark.parametrize(
+    ("pod", "situation", "said"),
+    [
+        pytest.param({"phase": PodPhase.SUCCEEDED}, PodSituation.ENDED, "Succeeded", id="ended"),
+        pytest.param({"node": "node-1"}, PodSituation.ON_NODE, '"node-1"', id="on a node"),
+        pytest.param(
+            {"node": "node-1", "deleting_ms": 1}, PodSituation.DELETING, "deleted", id="deleting"
+        ),
+        pytest.param(
+            {"provisionable": False, "owner": an_owner("DaemonSet", "agent")},
+            PodSituation.DAEMON,
+            'DaemonSet "agent"',
+            id="daemon",
+        ),
+        pytest.param(
+            {
+                "node": "node-1",
+                "owner": Owner(api_version="v1", kind="Node", name="node-1", uid="n"),
+            },
+            PodSituation.STATIC,
+            "static manifest",
+            id="mirror of a static pod",
+        ),
+        pytest.param({"provisionable": False}, PodSituation.HELD, "scheduling gates", id="held"),
+        pytest.param({}, PodSituation.PLACED, 'node "node-1", which has room', id="waiting"),
+        pytest.param(
+            {"target": Target(TargetKind.NODE, "node-1")},
+            PodSituation.PLACED,
+            "where the last plan put it",
+            id="expected",
+        ),
+    ],
+)
+def test_the_situation_of_a_pod(pod: dict[str, Any], situation: PodSituation, said: str) -> None:
+    found = _of(SubjectKind.POD, "uid-pod-1", pods=[a_pod(**pod)], nodes=[a_node()]).pod
+
+    assert found is not None
+    assert found.situation is situation
+    assert said in found.message
+
+
+def test_a_pod_of_a_leaving_node_is_asked_about_as_if_it_waited() -> None:
+    found = _of(
+        SubjectKind.POD,
+        "uid-pod-1",
+        pods=[a_pod(node="node-1", owner=an_owner())],
+        nodes=[a_node(leaving=True)],
+    )
+
+    assert found.pod is not None
+    assert found.pod.situation is PodSituation.PLACED
+    assert found.pod.planned is not None
+
+
+def test_a_pod_that_was_left_out_is_told_its_problem() -> None:
+    item = SetAside(
+        kind="Pod", namespace="shop", name="web", field="spec.x", message="is odd", since=NOW
+    )
+
+    found = _of(SubjectKind.POD_NAME, "shop/web", set_aside=[item])
+
+    assert found.pod is not None
+    assert found.pod.situation is PodSituation.SET_ASIDE
+    assert found.unplaceable is not None
+    assert found.unplaceable.message == "spec.x: is odd"
+
+
+def test_where_a_pod_goes_and_why_there() -> None:
+    pools = [a_pool("first", weight=5, taints=(a_taint(),)), a_pool("second")]
+    small = a_node(allocatable=amounts(cpu="100m", memory="1Gi", pods=9))
+
+    found = _of(SubjectKind.POD, "uid-s1-00001", pods=pods(2), nodepools=pools, nodes=[small])
+
+    assert found.pod is not None
+    assert found.pod.planned is not None
+    assert found.pod.planned.nodepool == "second"
+    assert found.pod.message == (
+        'it goes to a new node of nodepool "second": m-2 in zone-a, spot, the cheapest of 4 '
+        'instance types that fit, with 1 other pod; nodepool "first", tried first, refuses by '
+        "taints; no node of 1 that exist takes it"
+    )
+    assert found.options_by_price[0] == found.pod.planned.cheapest
+    prices = [one.price_nanos_per_hour for one in found.options_by_price]
+    assert prices == sorted(prices)
+
+
+def test_a_claim_in_flight_takes_a_pod() -> None:
+    claim = a_nodeclaim(allocatable=amounts(cpu=4, memory="16Gi", pods=9))
+
+    found = _of(SubjectKind.POD, "uid-s1-00001", pods=pods(1), nodeclaims=[claim])
+
+    assert found.nomination is not None
+    assert (found.nomination.target_kind, found.nomination.target) == (
+        TargetKind.NODECLAIM,
+        "claim-1",
+    )
+
+
+def test_for_each_rule_the_nearest_node_is_named_with_its_numbers() -> None:
+    rooms = {"far": "1", "near": "2500m"}
+    nodes = [
+        a_node(name, allocatable=amounts(cpu=cpu, memory="4Gi", pods=9))
+        for name, cpu in rooms.items()
+    ]
+    nodes += [a_node("marked", taints=(a_taint(),)), a_node("closed", unschedulable=True)]
+
+    found = _of(
+        SubjectKind.POD,
+        "uid-s1-00001",
+        shapes=[a_shape(cpu="3")],
+        pods=pods(1),
+        nodes=nodes,
+        nodepools=[],
+    )
+
+    assert found.pod is not None
+    assert [(one.rule, one.target, one.message) for one in found.pod.nearest] == [
+        (Rule.NODE_UNAVAILABLE, "closed", "it is cordoned"),
+        (Rule.RESOURCES, "near", "3 cpu asked, 2500m free"),
+        (Rule.TAINTS, "marked", "taint dedicated:NoSchedule is not tolerated"),
+    ]
+    assert found.unplaceable is not None
+    assert found.unplaceable.existing == (
+        (Rule.NODE_UNAVAILABLE, 1),
+        (Rule.RESOURCES, 2),
+        (Rule.TAINTS, 1),
+    )
+
+
+# Nodes.
+
+
+def test_what_a_node_is_and_holds() -> None:
+    claim = a_nodeclaim(node_name="node-1")
+    shapes = [a_shape(), a_shape(100, cpu="250m", memory="1Gi")]
+
+    found = _of(
+        SubjectKind.NODE,
+        "node-1",
+        shapes=shapes,
+        pods=[a_pod("runs", node="node-1"), *pods(1)],
+        nodes=[a_node(nodeclaim="claim-1", labels={label_keys.NODEPOOL: "default"})],
+        nodeclaims=[claim],
+        daemonsets=[a_daemonset()],
+    )
+
+    node = found.node
+    assert node is not None
+    assert (node.nodeclaim, node.nodepool, node.instance_type) == ("claim-1", "default", "m-4")
+    assert node.price_nanos_per_hour == 200_000_000
+    assert node.used == amounts(cpu=1, memory="1Gi", pods=1)
+    assert node.daemons == amounts(cpu="250m", memory="1Gi", pods=1)
+    assert node.free == amounts(cpu="2750m", memory="14Gi", pods=108)
+    assert [pod.name for pod in node.pods] == ["runs"]
+    assert node.could_take == ("uid-s1-00001",)
+    assert found.decision is not None
+    assert found.decision.candidate
+
+
+def test_a_cheaper_offering_that_holds_the_pods_of_a_node_is_named() -> None:
+    found = _of(
+        SubjectKind.NODE,
+        "node-1",
+        pods=[a_pod("runs", node="node-1", owner=an_owner())],
+        nodes=[a_node(nodeclaim="claim-1")],
+        nodeclaims=[a_nodeclaim()],
+        catalogues=[a_catalogue(*some_types(2, 4))],
+    )
+
+    assert found.node is not None
+    assert found.node.options_known
+    assert found.options_by_price[0].instance_type == "m-2"
+    assert max(one.price_nanos_per_hour for one in found.options_by_price) < 200_000_000
+
+
+def test_a_node_whose_pods_need_it_all_has_nothing_cheaper() -> None:
+    found = _of(
+        SubjectKind.NODE,
+        "node-1",
+        shapes=[a_shape(cpu="4")],
+        pods=[a_pod("runs", node="node-1", owner=an_owner())],
+        nodes=[a_node(nodeclaim="claim-1", labels={label_keys.CAPACITY_TYPE: "spot"})],
+        nodeclaims=[a_nodeclaim()],
+    )
+
+    assert found.node is not None
+    assert found.node.options_known
+    assert found.options_by_price == ()
+
+
+@pytest.mark.parametrize(
+    ("node", "claim", "pod", "kinds"),
+    [
+        pytest.param({"initialized": False}, {}, {}, ["NotInitialized"], id="not initialized"),
+        pytest.param({"leaving": True}, {}, {}, ["Leaving"], id="leaving"),
+        pytest.param({"do_not_disrupt": True}, {}, {}, ["DoNotDisrupt"], id="node says so"),
+        pytest.param({}, {}, {"do_not_disrupt_ms": -1}, ["DoNotDisrupt"], id="pod says so"),
+        pytest.param({}, {"command": ClaimCommand(id="x")}, {}, ["UnderCommand"], id="command"),
+        pytest.param({}, {"nodepool": ""}, {}, ["Standalone"], id="no pool"),
+        pytest.param({}, {"nodepool": "gone"}, {}, ["NodePoolNotFound"], id="pool is gone"),
+        pytest.param(
+            {"nominated_until": NOW + timedelta(minutes=1)}, {}, {}, ["Nominated"], id="nominated"
+        ),
+        pytest.param({"nodeclaim": ""}, {}, {}, ["Unmanaged"], id="not ours"),
+    ],
+)
+def test_what_keeps_a_node(
+    node: dict[str, Any], claim: dict[str, Any], pod: dict[str, Any], kinds: list[str]
+) -> None:
+    found = _of(
+        SubjectKind.NODE,
+        "node-1",
+        pods=[a_pod("runs", node="node-1", **pod)],
+        nodes=[replace(a_node(nodeclaim="claim-1"), **node)],
+        nodeclaims=[a_nodeclaim(**claim)],
+    )
+
+    assert found.decision is not None
+    assert [one.kind for one in found.decision.blockers] == kinds
+
+
+def test_a_pod_disruption_budget_keeps_a_node() -> None:
+    budgets = [
+        PodDisruptionBudget(namespace="default", name=name, uid=name, selector=selecting(app="web"))
+        for name in ("one", "two")
+    ]
+    common: dict[str, Any] = {
+        "pods": [a_pod("runs", node="node-1")],
+        "nodes": [a_node(nodeclaim="claim-1")],
+        "nodeclaims": [a_nodeclaim()],
+    }
+
+    single = _of(SubjectKind.NODE, "node-1", pod_disruption_budgets=budgets[:1], **common)
+    several = _of(SubjectKind.NODE, "node-1", pod_disruption_budgets=budgets, **common)
+
+    kinds = [
+        [one.kind for one in found.decision.blockers]
+        for found in (single, several)
+        if found.decision is not None
+    ]
+    assert kinds == [["PodDisruptionBudget"], ["SeveralPodDisruptionBudgets"]]
+
+
+def test_a_claim_in_flight_is_explained_like_a_node() -> None:
+    claim = a_nodeclaim(allocatable=amounts(cpu=4, memory="16Gi", pods=9))
+
+    found = _of(SubjectKind.NODE, "claim-1", pods=pods(1), nodeclaims=[claim])
+
+    assert found.node is not None
+    assert (found.node.name, found.node.nodeclaim) == ("", "claim-1")
+    assert found.node.states == ("not launched yet",)
+    assert found.node.could_take == ("uid-s1-00001",)
+    assert found.decision is None
+
+
+# Pools.
+
+
+def test_what_each_requirement_of_a_pool_takes_away() -> None:
+    pool = a_pool(
+        requirements=require(
+            (label_keys.CAPACITY_TYPE, "In", ["on-demand"]),
+            (label_keys.INSTANCE_TYPE, "In", ["m-2", "m-4"]),
+            (ZONE, "NotIn", ["zone-c"]),
+        )
+    )
+
+    found = _of(SubjectKind.NODEPOOL, "default", nodepools=[pool])
+
+    assert found.nodepool is not None
+    assert [(one.instance_types, one.offerings) for one in found.nodepool.funnel] == [
+        (4, 24),
+        (4, 24),
+        (4, 12),
+        (2, 6),
+        (2, 4),
+    ]
+    assert [one.capacity_type for one in found.options_by_price] == ["on-demand"]
+
+
+def test_limits_of_a_pool_and_what_is_left_of_them() -> None:
+    labels = {label_keys.NODEPOOL: "default"}
+
+    found = _of(
+        SubjectKind.NODEPOOL,
+        "default",
+        nodepools=[a_pool(limits=amounts(cpu=10, nodes=3))],
+        nodes=[a_node(labels=labels)],
+    )
+
+    assert found.nodepool is not None
+    assert found.nodepool.used == amounts(cpu=4, nodes=1)
+    assert found.nodepool.left == amounts(cpu=6, nodes=2)
+
+
+def test_daemons_of_a_pool_take_more_on_some_types() -> None:
+    arm = a_shape(101, cpu="500m", selector={label_keys.ARCH: "arm64"})
+
+    found = _of(
+        SubjectKind.NODEPOOL,
+        "default",
+        shapes=[a_shape(100, cpu="100m"), arm],
+        daemonsets=[a_daemonset(), a_daemonset("arm", 101)],
+        catalogues=[a_catalogue(a_type("m"), a_type("a", arch="arm64"))],
+    )
+
+    assert found.nodepool is not None
+    assert found.nodepool.least_overhead == amounts(cpu="100m", memory="1Gi", pods=1)
+    assert found.nodepool.most_overhead == amounts(cpu="600m", memory="2Gi", pods=2)
+
+
+@pytest.mark.parametrize(
+    ("pool", "catalogue", "rule"),
+    [
+        pytest.param(a_pool(ready=False), [], Rule.POOL_NOT_READY, id="not ready"),
+        pytest.param(a_pool(replicas=2), [a_catalogue()], Rule.POOL_STATIC, id="static"),
+        pytest.param(a_pool(), [], Rule.CATALOGUE, id="nothing is known of what is sold"),
+        pytest.param(
+            a_pool(requirements=require((ZONE, "In", ["zone-q"]))),
+            [a_catalogue()],
+            Rule.POOL_REQUIREMENTS,
+            id="requirements that leave nothing",
+        ),
+    ],
+)
+def test_a_pool_that_nothing_is_bought_from_says_why(
+    pool: Any, catalogue: list[Any], rule: Rule
+) -> None:
+    found = _of(
+        SubjectKind.NODEPOOL, "default", nodepools=[pool], catalogues=catalogue, pods=pods(2)
+    )
+
+    assert found.nodepool is not None
+    assert not found.nodepool.usable
+    assert rule in [one.rule for one in found.pool_messages]
+    assert [(one.rule, len(one.pod_uids)) for one in found.nodepool.refusals] == [(rule, 2)]
+
+
+def test_a_value_that_nobody_sells_is_told_with_the_one_that_was_perhaps_meant() -> None:
+    pool = a_pool(requirements=require((ZONE, "In", ["zone-b", "zonea", "mars"])))
+
+    found = _of(SubjectKind.NODEPOOL, "default", nodepools=[pool])
+
+    assert [one.message for one in found.pool_messages] == [
+        f'nothing that is sold has "mars" as {ZONE}',
+        f'nothing that is sold has "zonea" as {ZONE}; "zone-a" is sold',
+    ]
+
+
+def test_offerings_that_are_sold_out_are_a_step_of_the_funnel() -> None:
+    kind = a_type(offerings=(an_offering(), an_offering("zone-b", available=False)))
+
+    found = _of(SubjectKind.NODEPOOL, "default", catalogues=[a_catalogue(kind)])
+
+    assert found.nodepool is not None
+    assert [one.offerings for one in found.nodepool.funnel] == [2, 1]
+
+
+# Names.
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "said"),
+    [
+        pytest.param(
+            SubjectKind.POD_NAME,
+            "default/web",
+            '"prod/web", "default/web-7d4b9-abcde"',
+            id="namespace or suffix",
+        ),
+        pytest.param(SubjectKind.POD, "nobody", 'no pod with uid "nobody"', id="uid"),
+        pytest.param(SubjectKind.NODEPOOL, "defualt", '"default"', id="pool"),
+        pytest.param(SubjectKind.NODE, "x", "there is no node at all", id="no nodes"),
+    ],
+)
+def test_an_unknown_name_gets_those_that_were_perhaps_meant(
+    kind: SubjectKind, subject: str, said: str
+) -> None:
+    rows = [a_pod("web", namespace="prod"), a_pod("web-7d4b9-abcde")]
+
+    with pytest.raises(NotFound, match=said):
+        _of(kind, subject, pods=rows)
