@@ -20,7 +20,6 @@ from tests.support.builders import (
     pods,
 )
 from tests.unit.services.solver.core.asking import (
-    left_over,
     on_new,
     plan_of,
     the_rejection,

@@ -14,7 +14,6 @@ from tests.support.builders import (
     a_daemonset,
     a_node,
     a_node_term,
-    a_node_term,
     a_nodeclaim,
     a_pod,
     a_pool,
