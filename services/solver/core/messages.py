@@ -3,7 +3,7 @@
 Apart from reasons, which are about pods: these are said even where every pod has a place.
 """
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from services.solver.core.packing import Packer
 from services.solver.core.pool_reasons import amount
 from services.solver.core.problem import Problem
 from services.solver.core.template import Template
-from services.solver.core.vectors import Ints, covering
+from services.solver.core.vectors import Bools, Ints, covering
 
 _ERROR = 20
 """An estimate of memory or storage may be wrong by one part in so many; of CPU there is none."""
@@ -79,7 +79,8 @@ def _out_of_reach(made: Problem, template: Template) -> PoolMessage | None:
 def _estimated(template: Template, packer: Packer, free: Set[int]) -> PoolMessage | None:
     """Say so where a node less might do, if the estimate of its allocatable is a little low.
 
-    Looked at is the emptiest claim: with any other one, on a type that no live node has shown yet.
+    Looked at is the emptiest claim: with any other one, on a type that no live node has shown yet
+    and that the plan buys, so that its first node will show what it really offers.
     """
     bins = packer.bins
     mine = [claim for claim in sorted(free) if bins.claims[claim].template is template]
@@ -91,16 +92,28 @@ def _estimated(template: Template, packer: Packer, free: Set[int]) -> PoolMessag
         for claim in mine
         if claim != least
     }
+    bought = _bought(template, packer, (least, *others.values()))
     for other in others.values():
         both = bins.used[least] + bins.used[other]
         offerings = bins.claims[least].offerings & bins.claims[other].offerings
         rows = np.zeros(len(template.room), np.bool_)
         rows[template.columns.row[offerings]] = True
-        rows &= ~template.observed & ~covering(template.room, both)
+        rows &= bought & ~template.observed & ~covering(template.room, both)
         rows &= covering(template.room + _doubt(template), both)
         if rows.any():
             return _estimate(template, int(np.flatnonzero(rows)[0]), both)
     return None
+
+
+def _bought(template: Template, packer: Packer, claims: Iterable[int]) -> Bools:
+    """Return (n_rows,): what these claims of a pool are bought as if nothing is in the way."""
+    bins, columns = packer.bins, template.columns
+    found = np.zeros(len(columns.rows), np.bool_)
+    for claim in claims:
+        known = bins.claims[claim]
+        offerings = np.flatnonzero(known.narrowed_rows(known.rows_for(bins.used[claim])))
+        found[columns.row[offerings[columns.rank[offerings].argsort()[:1]]]] = True
+    return found
 
 
 def _doubt(template: Template) -> Ints:
