@@ -7,7 +7,7 @@ per node, pods per label, pods per anti-affinity term.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -49,7 +49,14 @@ class Cluster:
     Objects of kinds that no filter reads are ignored. Bound pods may come before their node.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, default_spread: Sequence[KubeObject] = ()) -> None:
+        """Make an empty cluster.
+
+        Args:
+            default_spread: `defaultConstraints` of the scheduler's configuration, for pods without
+                spread constraints of their own; none by default, as the system's are soft.
+        """
+        self.default_spread = tuple(default_spread)
         self.nodes: dict[str, Node] = {}
         self.pods: dict[str, Pod] = {}
         """Pods on a node (even an unknown one) that have not finished, by `namespace/name`."""
@@ -62,6 +69,10 @@ class Cluster:
         """PersistentVolumes by name."""
         self.storage_classes: dict[str, KubeObject] = {}
         self.csi_nodes: dict[str, KubeObject] = {}
+        self.services: dict[str, KubeObject] = {}
+        """By `namespace/name`; they and controllers only matter to default spread constraints."""
+        self.controllers: dict[tuple[str, str], KubeObject] = {}
+        """ReplicaSets, StatefulSets and ReplicationControllers by kind and `namespace/name`."""
         self.resource_claims: dict[str, KubeObject] = {}
         """ResourceClaims by `namespace/name`."""
         self.resource_claim_templates: dict[str, KubeObject] = {}
@@ -87,6 +98,7 @@ class Cluster:
         }
         self._namespaced = {
             "PersistentVolumeClaim": self.claims,
+            "Service": self.services,
             "ResourceClaim": self.resource_claims,
             "ResourceClaimTemplate": self.resource_claim_templates,
         }
@@ -102,6 +114,8 @@ class Cluster:
                 self._put_node(obj)
             case "Pod":
                 self._put_pod(obj)
+            case "ReplicaSet" | "StatefulSet" | "ReplicationController":
+                self.controllers[kind, key_of(obj)] = obj
             case _ if kind in self._namespaced:
                 self._namespaced[kind][key_of(obj)] = obj
             case _ if kind in self._others:
@@ -115,6 +129,8 @@ class Cluster:
             case "Pod":
                 self.pending.pop(key, None)
                 self._unbind(key)
+            case "ReplicaSet" | "StatefulSet" | "ReplicationController":
+                self.controllers.pop((kind, key), None)
             case _ if kind in self._namespaced:
                 self._namespaced[kind].pop(key, None)
             case _ if kind in self._others:
@@ -126,7 +142,8 @@ class Cluster:
 
     def copy(self) -> "Cluster":
         """Return a cluster of the same objects that changes on its own."""
-        twin = Cluster()
+        twin = Cluster(self.default_spread)
+        twin.controllers.update(self.controllers)
         for kind, objects in (
             ("Node", [node.obj for node in self.nodes.values()]),
             ("Pod", [*(pod.obj for pod in self.pods.values()), *self.pending.values()]),

@@ -27,9 +27,9 @@ _LABELS_OF_ONE_POD = frozenset(
 
 def score_spread(cluster: Cluster, pod: Pod, nodes: Sequence[Node]) -> list[int]:
     """Return 0 to 100 for each of the nodes, most where fewest like pods are."""
-    constraints = read_constraints(pod, "ScheduleAnyway")
+    constraints = read_constraints(cluster, pod, "ScheduleAnyway")
     needs_all_keys = bool(constraints)
-    if not pod.spec.get("topologySpreadConstraints"):
+    if not (pod.spec.get("topologySpreadConstraints") or cluster.default_spread):
         constraints = _default_constraints(pod)
     if not constraints:
         return [0] * len(nodes)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from libs.oracle.cluster import Cluster, Node
+from libs.oracle.default_spread import default_selector
 from libs.oracle.filters.plugin import PASSES, NodeTest
 from libs.oracle.filters.taint_toleration import has_untolerated_taint
 from libs.oracle.node_selectors import NodePredicate, read_pod_node_selection
@@ -31,7 +32,7 @@ class SpreadConstraint:
 
 def prepare(cluster: Cluster, pod: Pod) -> NodeTest | None:
     """Refuse nodes whose domain would hold too many more like pods than the emptiest one."""
-    constraints = read_constraints(pod, "DoNotSchedule")
+    constraints = read_constraints(cluster, pod, "DoNotSchedule")
     if not constraints:
         return None
     limits = []
@@ -53,13 +54,18 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | None:
     return test
 
 
-def read_constraints(pod: Pod, when_unsatisfiable: str) -> list[SpreadConstraint]:
-    """Return the pod's constraints of one kind, `DoNotSchedule` or `ScheduleAnyway`."""
-    return [
-        _read(constraint, pod)
-        for constraint in pod.spec.get("topologySpreadConstraints") or ()
-        if (constraint.get("whenUnsatisfiable") or "DoNotSchedule") == when_unsatisfiable
-    ]
+def read_constraints(cluster: Cluster, pod: Pod, when_unsatisfiable: str) -> list[SpreadConstraint]:
+    """Return the pod's constraints of one kind, `DoNotSchedule` or `ScheduleAnyway`.
+
+    A pod without any has those of the scheduler's configuration.
+    """
+    own = pod.spec.get("topologySpreadConstraints")
+    given = own or cluster.default_spread
+    wanted = [one for one in given if _kind(one) == when_unsatisfiable]
+    if own or not wanted:
+        return [_read(one, pod, read_selector(one.get("labelSelector"))) for one in wanted]
+    selector = default_selector(cluster, pod)
+    return [_read(one, pod, selector) for one in wanted] if selector is not None else []
 
 
 def count_domains(
@@ -107,13 +113,17 @@ def _is_domain(
     return not (constraint.honors_taints and has_untolerated_taint(pod, node))
 
 
-def _read(constraint: KubeObject, pod: Pod) -> SpreadConstraint:
+def _kind(constraint: KubeObject) -> str:
+    return constraint.get("whenUnsatisfiable") or "DoNotSchedule"
+
+
+def _read(constraint: KubeObject, pod: Pod, selector: LabelSelector | None) -> SpreadConstraint:
     return SpreadConstraint(
         topology_key=constraint.get("topologyKey", ""),
         max_skew=int(constraint.get("maxSkew") or 1),
         min_domains=int(constraint.get("minDomains") or 1),
         selector=with_label_keys(
-            read_selector(constraint.get("labelSelector")),
+            selector,
             pod.labels,
             same=constraint.get("matchLabelKeys") or (),
         ),
