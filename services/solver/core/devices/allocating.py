@@ -17,7 +17,7 @@ from libs.domain.pod import PodShape
 from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.devices.inventory import Inventory, Terms, allows, for_new_nodes
 from services.solver.core.devices.kinds import Kind, Kinds
-from services.solver.core.devices.offer import Candidate, Offer
+from services.solver.core.devices.offer import Candidate, Offer, with_own
 from services.solver.core.devices.places import Places
 from services.solver.core.devices.refusing import why_not
 from services.solver.core.devices.search import Found, NotFound, Seen, search
@@ -222,10 +222,10 @@ class Devices:
         )
 
     def _offer(self, kind: int) -> Offer:
-        """Return what a new node of a kind can see: the cluster's devices, then its own."""
+        """Return what a new node of a kind can see."""
         found = self._offers.get(kind)
         if found is None:
-            found = self._inventory.of_new_nodes().joined(self._kinds.offer(kind))
+            found = with_own(self._inventory.of_new_nodes(), self._kinds.offer(kind))
             self._offers[kind] = found
         return found
 

@@ -13,10 +13,10 @@ from libs.domain.device import Device, DeviceHold, DevicePool
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.selector import NODE_NAME_FIELD
 from services.solver.core.devices.offer import (
-    NOTHING,
     Candidate,
     Offer,
     candidates,
+    gathered,
     in_order,
     pool_offer,
 )
@@ -64,30 +64,33 @@ class Inventory:
             for pool in in_order([*self._local.get(name, ()), *self._shared])
             if not pool.node_terms or allows(pool.node_terms, facts)
         ]
-        found = NOTHING
-        for pool in pools:
-            seen = (
-                one
-                for one in self._devices(pool)
-                if not one.device.node_terms or allows(one.device.node_terms, facts)
+        return gathered(
+            pool_offer(
+                pool,
+                [
+                    one
+                    for one in self._devices(pool)
+                    if not one.device.node_terms or allows(one.device.node_terms, facts)
+                ],
             )
-            found = found.joined(pool_offer(pool, seen))
-        return found
+            for pool in pools
+        )
 
     def of_new_nodes(self) -> Offer:
         """Return what new nodes can see, each device with what the node has to be for it."""
         if self._new is None:
-            found = NOTHING
-            for pool in self._shared:
-                if for_new_nodes(pool.node_terms) is None:
-                    continue
-                seen = (
-                    replace(one, terms=terms)
-                    for one in self._devices(pool)
-                    if (terms := for_new_nodes(reach(one))) is not None
+            self._new = gathered(
+                pool_offer(
+                    pool,
+                    [
+                        replace(one, terms=terms)
+                        for one in self._devices(pool)
+                        if (terms := for_new_nodes(reach(one))) is not None
+                    ],
                 )
-                found = found.joined(pool_offer(pool, seen))
-            self._new = found
+                for pool in self._shared
+                if for_new_nodes(pool.node_terms) is not None
+            )
         return self._new
 
     def _devices(self, pool: DevicePool) -> list[Candidate]:

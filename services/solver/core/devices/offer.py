@@ -51,30 +51,44 @@ class Offer:
     template_budgets: Mapping[CounterId, int] = field(default_factory=dict)
     """Counters of the pools that come with the node."""
 
-    def joined(self, other: "Offer") -> "Offer":
-        """Return what both offer, the other's devices last."""
-        return replace(
-            self,
-            candidates=self.candidates + other.candidates,
-            unusable=self.unusable + other.unusable,
-            budgets={**self.budgets, **other.budgets},
-            template_budgets={**self.template_budgets, **other.template_budgets},
-        )
-
 
 NOTHING = Offer()
+
+
+def gathered(parts: Iterable[Offer]) -> Offer:
+    """Return what all of these offer, in their order."""
+    listed = list(parts)
+    return Offer(
+        candidates=tuple(one for part in listed for one in part.candidates),
+        unusable=tuple(problem for part in listed for problem in part.unusable),
+        budgets={key: amount for part in listed for key, amount in part.budgets.items()},
+        template_budgets={
+            key: amount for part in listed for key, amount in part.template_budgets.items()
+        },
+    )
+
+
+def with_own(cluster: Offer, own: Offer) -> Offer:
+    """Return what a planned node can see: devices of the cluster, and those that it brings.
+
+    They are tried as a scheduler will that sees them side by side: by driver. Within a driver those
+    of the cluster are first, as the name of a pool that is yet to be published is not known.
+    """
+    both = gathered((cluster, own))
+    order = sorted(both.candidates, key=lambda one: (_is_last(one.pool), one.pool.driver))
+    return replace(both, candidates=tuple(order))
 
 
 def in_order(pools: Iterable[DevicePool]) -> list[DevicePool]:
     """Return the pools in the order in which they are tried: those that need preparing last."""
     return sorted(
         pools,
-        key=lambda one: (
-            any(device.has_binding_conditions for device in one.devices),
-            one.driver,
-            one.pool,
-        ),
+        key=lambda one: (_is_last(one), one.driver, one.pool),
     )
+
+
+def _is_last(pool: DevicePool) -> bool:
+    return any(device.has_binding_conditions for device in pool.devices)
 
 
 def unusable(pool: DevicePool) -> str:
@@ -120,11 +134,9 @@ def pool_offer(pool: DevicePool, seen: Iterable[Candidate]) -> Offer:
 
 def template_offer(pools: Iterable[DevicePool]) -> Offer:
     """Return what a node of an instance type brings itself."""
-    found = NOTHING
-    for pool in in_order(pools):
-        own = pool_offer(pool, candidates(pool, template=True))
-        found = found.joined(replace(own, budgets={}, template_budgets=own.budgets))
-    return found
+    parts = [pool_offer(pool, candidates(pool, template=True)) for pool in in_order(pools)]
+    found = gathered(parts)
+    return replace(found, budgets={}, template_budgets=found.budgets)
 
 
 def _twice(pool: DevicePool, seen: tuple[Candidate, ...]) -> str:

@@ -16,7 +16,7 @@ from libs.domain.reason import TargetKind
 from libs.domain.selector import NODE_NAME_FIELD
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.devices.inventory import Inventory
-from services.solver.core.devices.offer import Offer, template_offer
+from services.solver.core.devices.offer import NOTHING, Offer, template_offer, with_own
 from services.solver.core.standing import Standing
 
 
@@ -61,15 +61,15 @@ class Places:
         name, facts = self._standing.names[position], self.facts(position)
         if not self._is_node(position):
             claim = self._snapshot.nodeclaims[name]
-            return self._inventory.of_node("", facts).joined(self._of_type(claim, facts))
+            return with_own(self._inventory.of_node("", facts), self._of_type(claim, facts))
         node = self._snapshot.nodes[name]
         offer = self._inventory.of_node(name, facts)
-        return offer if node.initialized else offer.joined(self._yet_to_come(node, facts))
+        return offer if node.initialized else with_own(offer, self._yet_to_come(node, facts))
 
     def _yet_to_come(self, node: Node, facts: Mapping[str, str]) -> Offer:
         claim = self._snapshot.nodeclaims.get(node.nodeclaim)
         if claim is None:
-            return Offer()
+            return NOTHING
         return self._of_type(claim, facts, self._inventory.drivers_on(node.name))
 
     def _of_type(
@@ -81,7 +81,7 @@ class Places:
         """Return what the instance type brings, if it is known, of drivers yet to publish it."""
         kind = self._type(claim.node_class, facts.get(label_keys.INSTANCE_TYPE, ""))
         if kind is None:
-            return Offer()
+            return NOTHING
         return template_offer(pool for pool in kind.device_pools if pool.driver not in published)
 
     def _type(self, node_class: NodeClassRef, name: str) -> InstanceType | None:

@@ -17,7 +17,14 @@ from libs.domain.device import (
     DeviceSubRequest,
 )
 from libs.domain.resources import Resources
-from services.solver.core.devices.offer import Offer, budgets, candidates, template_offer, unusable
+from services.solver.core.devices.offer import (
+    Offer,
+    budgets,
+    candidates,
+    template_offer,
+    unusable,
+    with_own,
+)
 from services.solver.core.devices.search import Found, NotFound, Seen, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.usage import Ledger, View
@@ -100,7 +107,7 @@ def a_place(
         budgets={key: value for pool in pools for key, value in budgets(pool).items()},
     )
     return Seen(
-        offer=offer.joined(template_offer(template)),
+        offer=with_own(offer, template_offer(template)),
         cluster=View((taken or Ledger(),)),
         template=View((Ledger(),)),
     )

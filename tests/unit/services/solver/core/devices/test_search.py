@@ -200,7 +200,14 @@ def test_what_is_taken_is_not_given() -> None:
     assert names(find(a_place(TWO, taken=taken), a_claim(a_request(count=2)))) is None
 
 
-def test_devices_of_the_cluster_come_before_those_of_the_node() -> None:
+def test_devices_that_come_with_the_node_are_tried_by_driver_like_all() -> None:
+    early = a_pool(a_device("own"), driver="a.example.com")
+    place = a_place(a_pool(a_device("net")), template=[early])
+
+    assert names(find(place, a_claim(a_request(a_way("any"))))) == [["own"]]
+
+
+def test_of_one_driver_devices_of_the_cluster_come_before_those_of_the_node() -> None:
     place = a_place(a_pool(a_device("net")), template=[a_pool(a_device("own"))])
 
     found = find(place, a_claim(a_request(count=2)))
