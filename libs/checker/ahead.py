@@ -1,9 +1,9 @@
 """The cluster as a plan will find it: what is under way is done.
 
 Apart because kube-scheduler judges what stands in the API at the moment, and a plan is for a moment
-later: nodes that are starting have started and published their devices, pods of a node that is
-going wait for a new one, claims without a storage class have got the default class, and claims of
-devices have been made from their templates.
+later: nodes that are starting have started and published their devices and storage, pods of a node
+that is going wait for a new one, claims without a storage class have got the default class, and
+claims of devices have been made from their templates.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +11,7 @@ from typing import Any
 
 from libs.checker.devices import made_claims, released_claims, starting_slices
 from libs.checker.nodes import started_node
+from libs.checker.storage import node_capacities
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, key_of, metadata_of, spec_of
@@ -22,7 +23,7 @@ def ahead(
     cluster: Cluster,
     snapshot: ClusterSnapshot,
     placed: Iterable[str],
-    coming: Iterable[KubeObject] = (),
+    coming: Iterable[tuple[str, KubeObject]] = (),
 ) -> Cluster:
     """Return the cluster as the plan will find it; the one given is not changed.
 
@@ -30,16 +31,19 @@ def ahead(
         cluster: the Kubernetes objects.
         snapshot: the same cluster, where nodes are joined with their claims.
         placed: `namespace/name` of the pods that the plan gives a place.
-        coming: ResourceSlices that come with the plan's new nodes.
+        coming: kind and object of what comes with the plan's new nodes.
     """
     leaving = {node.name for node in snapshot.nodes.values() if node.leaving}
     found = (cluster.pods.get(key) for key in sorted(placed))
     moving = [pod for pod in found if pod is not None and pod.node_name in leaving]
-    changes: list[tuple[str, KubeObject]] = [
-        ("Node", started_node(node)) for node in snapshot.nodes.values() if not node.initialized
+    starting = [started_node(one) for one in snapshot.nodes.values() if not one.initialized]
+    changes: list[tuple[str, KubeObject]] = [("Node", node) for node in starting]
+    changes += [
+        ("CSIStorageCapacity", one) for node in starting for one in node_capacities(cluster, node)
     ]
     changes += [("PersistentVolumeClaim", claim) for claim in _classified(cluster)]
-    changes += [("ResourceSlice", one) for one in (*starting_slices(cluster, snapshot), *coming)]
+    changes += [("ResourceSlice", one) for one in starting_slices(cluster, snapshot)]
+    changes += coming
     claiming = any(spec_of(pod).get("resourceClaims") for pod in cluster.pending.values())
     if not (changes or moving or claiming):
         return cluster

@@ -17,6 +17,7 @@ from libs.checker.devices import node_slices
 from libs.checker.gangs import broken_gangs
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node
+from libs.checker.storage import node_capacities
 from libs.domain import feature_gates
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.overlay import OverlaidOffer, completed
@@ -80,9 +81,14 @@ def check_plan(
     violations += _unplaced(plan, names)
     violations += over_limits(snapshot, bought)
     violations += broken_gangs(snapshot, _placed(plan))
-    slices = [one for each in bought for one in node_slices(planned_name(each.claim), each.kind)]
+    coming = [
+        ("CSIStorageCapacity", one) for node in nodes for one in node_capacities(cluster, node)
+    ]
+    for each in bought:
+        brought = node_slices(planned_name(each.claim), each.kind)
+        coming += [("ResourceSlice", one) for one in brought]
     placed = [names.get(uid, uid) for uid in _placed(plan)]
-    there = ahead(cluster, snapshot, placed, slices)
+    there = ahead(cluster, snapshot, placed, coming)
     violations += check(
         there, nodes, list(_placements(plan, names, virtual)), daemon_sets=daemon_sets
     )

@@ -69,6 +69,9 @@ class Cluster:
         """PersistentVolumes by name."""
         self.storage_classes: dict[str, KubeObject] = {}
         self.csi_nodes: dict[str, KubeObject] = {}
+        self.csi_drivers: dict[str, KubeObject] = {}
+        self.storage_capacities: dict[str, KubeObject] = {}
+        """CSIStorageCapacities by `namespace/name`."""
         self.services: dict[str, KubeObject] = {}
         """By `namespace/name`; they and controllers only matter to default spread constraints."""
         self.controllers: dict[tuple[str, str], KubeObject] = {}
@@ -93,11 +96,13 @@ class Cluster:
             "PersistentVolume": self.volumes,
             "StorageClass": self.storage_classes,
             "CSINode": self.csi_nodes,
+            "CSIDriver": self.csi_drivers,
             "ResourceSlice": self.resource_slices,
             "DeviceClass": self.device_classes,
         }
         self._namespaced = {
             "PersistentVolumeClaim": self.claims,
+            "CSIStorageCapacity": self.storage_capacities,
             "Service": self.services,
             "ResourceClaim": self.resource_claims,
             "ResourceClaimTemplate": self.resource_claim_templates,
@@ -254,6 +259,8 @@ LISTS = {
     "pvs": "PersistentVolume",
     "storageClasses": "StorageClass",
     "csiNodes": "CSINode",
+    "csiDrivers": "CSIDriver",
+    "csiStorageCapacities": "CSIStorageCapacity",
     "resourceClaims": "ResourceClaim",
     "resourceSlices": "ResourceSlice",
     "deviceClasses": "DeviceClass",

@@ -65,6 +65,30 @@ def can_provision(cluster: Cluster, claim: KubeObject, node: Node) -> bool:
     return not terms or any(_topology_matches(term, node.labels) for term in terms)
 
 
+def has_capacity(cluster: Cluster, claim: KubeObject, node: Node) -> bool:
+    """Tell whether a new volume for the claim would find room where the node is.
+
+    Only drivers that say so publish how much room there is (`CSIDriver.spec.storageCapacity`).
+    """
+    class_name = spec_of(claim).get("storageClassName") or ""
+    provisioner = cluster.storage_classes.get(class_name, {}).get("provisioner") or ""
+    driver = cluster.csi_drivers.get(provisioner, {})
+    if not spec_of(driver).get("storageCapacity") or not _requested(claim):
+        return True
+    return any(
+        capacity.get("storageClassName") == class_name
+        and _largest_volume(capacity) >= _requested(claim)
+        and (reach := read_selector(capacity.get("nodeTopology"))) is not None
+        and reach.matches(node.labels)
+        for capacity in cluster.storage_capacities.values()
+    )
+
+
+def _largest_volume(capacity: KubeObject) -> Fraction:
+    most = capacity.get("maximumVolumeSize") or capacity.get("capacity")
+    return parse(most) if most is not None else Fraction(-1)
+
+
 def _fits(claim: KubeObject, volume: KubeObject) -> bool:
     """Tell whether the volume may serve the claim, wherever it is."""
     spec, wanted = spec_of(volume), spec_of(claim)

@@ -16,11 +16,13 @@ from libs.oracle.volume_matching import (
     BOUND_ANNOTATION,
     SELECTED_NODE_ANNOTATION,
     can_provision,
+    has_capacity,
     match_static,
 )
 
 _NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 _BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
+_NO_SPACE = "node(s) did not have enough free storage"
 _UNBOUND_IMMEDIATE = PodRefused("pod has unbound immediate PersistentVolumeClaims")
 
 
@@ -43,8 +45,8 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
         reasons = []
         if not all(reaches(node.labels, "") for reaches in reachable):
             reasons.append(_NODE_CONFLICT)
-        if delayed and not _can_bind(cluster, delayed, node):
-            reasons.append(_BIND_CONFLICT)
+        if delayed and (problem := _binding_problem(cluster, delayed, node)):
+            reasons.append(problem)
         return tuple(reasons)
 
     return test
@@ -102,7 +104,7 @@ def _reachable(cluster: Cluster, bound: list[KubeObject]) -> list[NodePredicate]
     return [read_node_selector(selector) for selector in required if selector]
 
 
-def _can_bind(cluster: Cluster, delayed: list[KubeObject], node: Node) -> bool:
+def _binding_problem(cluster: Cluster, delayed: list[KubeObject], node: Node) -> str:
     to_match, to_provision = [], []
     for claim in delayed:
         selected = annotations_of(claim).get(SELECTED_NODE_ANNOTATION)
@@ -111,7 +113,12 @@ def _can_bind(cluster: Cluster, delayed: list[KubeObject], node: Node) -> bool:
         elif selected == node.name:
             to_provision.append(claim)
         else:
-            return False
+            return _BIND_CONFLICT
     matched = match_static(cluster, to_match, node)
     to_provision += [claim for claim in to_match if key_of(claim) not in matched]
-    return all(can_provision(cluster, claim, node) for claim in to_provision)
+    for claim in to_provision:
+        if not can_provision(cluster, claim, node):
+            return _BIND_CONFLICT
+        if not has_capacity(cluster, claim, node):
+            return _NO_SPACE
+    return ""

@@ -15,6 +15,7 @@ from itertools import product
 from libs.checker.claims import offers
 from libs.checker.devices import node_slices
 from libs.checker.nodes import planned_node
+from libs.checker.storage import node_capacities
 from libs.domain import feature_gates
 from libs.domain import labels as keys
 from libs.domain.allocatable import full_capacity
@@ -178,6 +179,8 @@ def put_option(
     for one in node_slices(name, option.kind):
         cluster.put("ResourceSlice", one)
     put_node(cluster, renamed(option.node, name), daemon_sets)
+    for one in tuple(node_capacities(cluster, cluster.nodes[name].obj)):
+        cluster.put("CSIStorageCapacity", one)
 
 
 def put_node(cluster: Cluster, node: KubeObject, daemon_sets: Iterable[KubeObject]) -> None:

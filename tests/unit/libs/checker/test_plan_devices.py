@@ -232,3 +232,49 @@ def test_a_gang_is_placed_whole_or_not_at_all(running: int, placed: int, broken:
 
     assert bool(found) is broken
     assert {one.rule for one in found} <= {"Gang"}
+
+
+@pytest.mark.parametrize(
+    ("published", "rules"),
+    [
+        pytest.param((), set(), id="its driver is yet to publish"),
+        pytest.param(({"matchLabels": {keys.ZONE: "zone-b"}},), set(), id="another zone's"),
+        pytest.param(({"matchLabels": {keys.ZONE: "zone-a"}},), {"VolumeBinding"}, id="its zone's"),
+    ],
+)
+def test_a_new_node_has_room_for_volumes_unless_its_zone_has_none(
+    published: tuple[Any, ...], rules: set[str]
+) -> None:
+    snapshot = a_snapshot(pods=[a_pod("a")], catalogues=[a_catalogue(KIND)])
+    pod = _pod("a", resourceClaimTemplateName="card")
+    pod["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    size = {"requests": {"storage": "2Gi"}}
+    late = {
+        "metadata": {"name": "late"},
+        "provisioner": "disk.example.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    data = {
+        "metadata": {"name": "data", "namespace": "default"},
+        "spec": {"storageClassName": "late", "resources": size},
+    }
+    driver = {"metadata": {"name": "disk.example.com"}, "spec": {"storageCapacity": True}}
+    capacities = [
+        {
+            "metadata": {"name": f"c{n}"},
+            "storageClassName": "late",
+            "nodeTopology": one,
+            "capacity": "1Gi",
+        }
+        for n, one in enumerate(published)
+    ]
+    others = [
+        ("StorageClass", late),
+        ("PersistentVolumeClaim", data),
+        ("CSIDriver", driver),
+        *(("CSIStorageCapacity", one) for one in capacities),
+    ]
+
+    found = check_plan(_cluster(pod, others=others), snapshot, _plan(snapshot, "uid-a"))
+
+    assert {one.rule for one in found} == rules
