@@ -1,6 +1,7 @@
 """From packed bins to a plan: claims to create, nominations, what has no place and why."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
@@ -41,7 +42,7 @@ class _Pods:
     virtual: set[str] = field(default_factory=set)
 
 
-def answer(encoded: Encoded, made: Problem, packer: Packer, short: dict[str, str]) -> Answer:
+def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, str]) -> Answer:
     """Return the plan that the packer found.
 
     Args:
@@ -155,7 +156,7 @@ def _unplaced(
     return tuple(found)
 
 
-def _short(encoded: Encoded, short: dict[str, str]) -> tuple[UnplacedPods, ...]:
+def _short(encoded: Encoded, short: Mapping[str, str]) -> tuple[UnplacedPods, ...]:
     found = []
     for gang, message in sorted(short.items()):
         uids = [uid for group in encoded.work.groups for uid in _members(group, gang)]

@@ -1,54 +1,110 @@
 """Gangs: pods that get places together or not at all.
 
 A gang that comes out short is taken out whole and everything is packed anew, since its members
-held room that others may need. Members that run already count.
+held room that others may need. What is left then is offered to the gangs that were taken out, one
+after the other: one that would fit once another is out gets its places, and of the rest it is
+known how many would have had one. Members that run already count.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.packing import Packer
 from services.solver.core.workload import Group, Workload
 
+_MOST_OFFERS = 8
+"""How often everything is packed anew to offer what is left to one more gang."""
 
-def without_gangs(groups: tuple[Group, ...], gangs: frozenset[str]) -> tuple[Group, ...]:
-    """Return the groups without the pods of these gangs."""
-    if not gangs:
-        return groups
-    found = []
-    for group in groups:
-        kept = [index for index, gang in enumerate(group.gangs) if gang not in gangs]
-        if kept:
-            found.append(group.of(kept))
-    return tuple(found)
+Pack = Callable[[tuple[Group, ...]], Packer]
+"""Packs groups and returns how it ended."""
 
 
-def short_gangs(
-    snapshot: ClusterSnapshot, work: Workload, groups: tuple[Group, ...], left: Sequence[int]
-) -> dict[str, str]:
-    """Return the gangs that got places, but too few, each with what to say about it.
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A packing in which every gang has all its places or none."""
+
+    packer: Packer
+    short: Mapping[str, str]
+    """What to say about gangs without places."""
+
+
+def whole(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> Whole:
+    """Pack until no gang is short of places.
 
     Args:
         snapshot: the cluster.
         work: all pods.
-        groups: the groups that were packed.
-        left: per group, how many pods at its end have no place.
+        pack: packs some of their groups.
     """
-    placed: Counter[str] = Counter()
-    missing: Counter[str] = Counter()
-    for group, unplaced in zip(groups, left, strict=True):
-        first = len(group.uids) - unplaced
-        placed.update(gang for gang in group.gangs[:first] if gang)
-        missing.update(gang for gang in group.gangs[first:] if gang)
-    found = {}
-    for gang in sorted(missing | placed):
-        known = snapshot.gangs.get(gang)
-        if known is None:
-            continue
-        total = placed[gang] + work.gang_members.get(gang, 0)
-        if total < known.min_members:
-            found[gang] = (
-                f"gang {gang} needs {known.min_members} pods placed together; "
-                f"at most {total} have a place"
-            )
-    return found
+    least = {key: gang.min_members for key, gang in snapshot.gangs.items()}
+    sizes: dict[str, int] = {}
+    while True:
+        packer = pack(_arranged(work.groups, frozenset(sizes), ()))
+        found = _sizes(work, packer)
+        short = {gang: size for gang, size in found.items() if size < least.get(gang, 0)}
+        if not short:
+            break
+        sizes |= short
+    late: list[str] = []
+    for gang in _offers(work, sizes, late):
+        offered = pack(_arranged(work.groups, frozenset(sizes), (*late, gang)))
+        sizes[gang] = _sizes(work, offered)[gang]
+        if sizes[gang] >= least[gang]:
+            packer = offered
+            late.append(gang)
+    return Whole(
+        packer,
+        {
+            gang: f"gang {gang} needs {least[gang]} pods placed together; "
+            f"at most {size} have a place"
+            for gang, size in sorted(sizes.items())
+            if gang not in late
+        },
+    )
+
+
+def _offers(work: Workload, out: Mapping[str, int], late: Sequence[str]) -> Iterator[str]:
+    """Yield gangs in the order of the queue, again and again as long as one of them gets places."""
+    queue = dict.fromkeys(gang for group in work.groups for gang in group.gangs if gang in out)
+    offers = 0
+    while queue:
+        before = len(late)
+        for gang in list(queue):
+            if offers == _MOST_OFFERS:
+                return
+            offers += 1
+            yield gang
+            if gang in late:
+                del queue[gang]
+        if len(late) == before:
+            return
+
+
+def _arranged(
+    groups: Sequence[Group], out: frozenset[str], late: Sequence[str]
+) -> tuple[Group, ...]:
+    """Return the groups without the pods of some gangs, those of late ones apart at the end."""
+    if not out:
+        return tuple(groups)
+    found = []
+    for group in groups:
+        kept = [index for index, gang in enumerate(group.gangs) if gang not in out]
+        if kept:
+            found.append(group.of(kept))
+    for rank, wanted in enumerate(late, start=1):
+        for group in groups:
+            kept = [index for index, gang in enumerate(group.gangs) if gang == wanted]
+            if kept:
+                found.append(replace(group.of(kept), late=rank))
+    return tuple(found)
+
+
+def _sizes(work: Workload, packer: Packer) -> dict[str, int]:
+    """Return how many pods of each gang that was packed have a place, those that run included."""
+    found: Counter[str] = Counter()
+    for group, left in zip(packer.groups, packer.left, strict=True):
+        found.update(dict.fromkeys(group.gangs, 0))
+        found.update(group.gangs[: len(group.uids) - left])
+    return {gang: count + work.gang_members.get(gang, 0) for gang, count in found.items() if gang}

@@ -10,6 +10,7 @@ full round places none.
 Source: `docs/sources.md` D4, D5, D10, D12.
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 
 import numpy as np
@@ -30,7 +31,7 @@ class Packer:
     """Packs one problem; afterwards `bins` holds the answer and `left` who has no place."""
 
     def __init__(self, problem: Problem, bins: Bins, cancelled: Callable[[], bool]) -> None:
-        self._problem = problem
+        self.problem = problem
         self._cancelled = cancelled
         self._targets = Targets(problem.groups, bins.standing)
         self.bins = bins
@@ -42,20 +43,21 @@ class Packer:
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices the pods of a claim get of its own node, sorted."""
-        devices = self._problem.devices
+        devices = self.problem.devices
         return () if devices is None else devices.drivers(claim)
 
     def run(self) -> bool:
         """Place all that has a place; False if it was cancelled in between."""
-        groups = range(len(self.left))
-        real = [index for index in groups if not self._problem.groups[index].virtual]
-        virtual = [index for index in groups if self._problem.groups[index].virtual]
-        return all(self._keep_all(part) and self._rounds(part) for part in (real, virtual))
+        parts: dict[tuple[bool, int], list[int]] = defaultdict(list)
+        for index, group in enumerate(self.problem.groups):
+            parts[group.virtual, group.late].append(index)
+        ordered = (part for _, part in sorted(parts.items()))
+        return all(self._keep_all(part) and self._rounds(part) for part in ordered)
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """The groups, their pods in the order of the placements; those without a place last."""
-        return in_order_of_placement(self._problem.groups, self.bins.placements)
+        return in_order_of_placement(self.problem.groups, self.bins.placements)
 
     def _keep_all(self, groups: list[int]) -> bool:
         """Place pods where they are expected, until no pod can any more; False if cancelled."""
@@ -77,8 +79,8 @@ class Packer:
         if not self._targets.any(index) or self._is_ignored(index):
             return False
         before = self.left[index]
-        request = a_request(index, self._hard(index), self._problem.dimensions)
-        while (where := verdict(self._problem.topology, request.ask)) is not None:
+        request = a_request(index, self._hard(index), self.problem.dimensions)
+        while (where := verdict(self.problem.topology, request.ask)) is not None:
             candidates, counts = self.standing.room(request, where)
             counts = np.minimum(counts, self._targets.counts(index)[candidates])
             most = min(self.left[index], where.batch)
@@ -91,10 +93,10 @@ class Packer:
         return self.left[index] < before
 
     def _hard(self, index: int) -> Ask:
-        return self._problem.asks[index][-1]
+        return self.problem.asks[index][-1]
 
     def _asks(self, index: int) -> tuple[Ask, ...]:
-        asks = self._problem.asks[index]
+        asks = self.problem.asks[index]
         if index in self._alone:
             return asks
         return tuple(one for one in asks if one.near_companions) or asks
@@ -125,29 +127,29 @@ class Packer:
         if alone:
             return alone
         # Only now: what others open makes domains real.
-        self._problem.topology.settle(self._opened())
+        self.problem.topology.settle(self._opened())
         return [index for index in groups if self._give_up_domains(index)]
 
     def _tie_claims(self, groups: list[int]) -> bool:
         """Give up the choice of larger types where it uses up a limit; False if it uses up none."""
         tied = False
-        for limits in self._problem.limits:
+        for limits in self.problem.limits:
             if any(self._could_buy(index, limits) for index in groups):
                 tied |= self.claims.tie(limits)
         return tied
 
     def _could_buy(self, index: int, limits: PoolLimits) -> bool:
         """Tell whether pods of a group could have a node of a pool but for this plan's claims."""
-        group = self._problem.groups[index]
-        vector = self._problem.dimensions.requests(group.shape.requests)
+        group = self.problem.groups[index]
+        vector = self.problem.dimensions.requests(group.shape.requests)
         return not group.existing_only and any(
             limits.used_up(one.rows_for(vector))
-            for one in self._problem.topology.ground.new_nodes(self._hard(index))
+            for one in self.problem.topology.ground.new_nodes(self._hard(index))
             if one.template is limits.template
         )
 
     def _part_from_companions(self, index: int) -> bool:
-        asks = self._problem.asks[index]
+        asks = self.problem.asks[index]
         if index in self._alone or not asks[0].near_companions:
             return False
         self._alone.add(index)
@@ -159,8 +161,8 @@ class Packer:
 
     def _give_up_domains(self, index: int) -> bool:
         """Forget domains that cannot be had; False if there are none."""
-        topology = self._problem.topology
-        given_up = [topology.give_up_unreachable(ask) for ask in self._problem.asks[index]]
+        topology = self.problem.topology
+        given_up = [topology.give_up_unreachable(ask) for ask in self.problem.asks[index]]
         return any(given_up)
 
     def _place_group(self, index: int) -> bool:
@@ -170,7 +172,7 @@ class Packer:
         self._keep(index)
         self.claims.deferred.discard(index)
         for ask in self._asks(index):
-            request = a_request(index, ask, self._problem.dimensions)
+            request = a_request(index, ask, self.problem.dimensions)
             while self.left[index]:
                 placed = self._place_some(request, self._at_once(index))
                 self.left[index] -= placed
@@ -183,23 +185,23 @@ class Packer:
 
     def _is_ignored(self, index: int) -> bool:
         """Tell whether the group claims devices and nobody counts them: rather wait than buy."""
-        shape = self._problem.groups[index].shape
-        return bool(shape.device_claims) and self._problem.devices is None
+        shape = self.problem.groups[index].shape
+        return bool(shape.device_claims) and self.problem.devices is None
 
     def _at_once(self, index: int) -> int:
         """Return how many pods may look for a place together: of those with devices just one."""
-        return 1 if self._problem.groups[index].shape.device_claims else self.left[index]
+        return 1 if self.problem.groups[index].shape.device_claims else self.left[index]
 
     def _place_some(self, request: Request, want: int) -> int:
         if not request.ask.places:
             return 0
-        where = verdict(self._problem.topology, request.ask)
-        buys = not self._problem.groups[request.group].existing_only
+        where = verdict(self.problem.topology, request.ask)
+        buys = not self.problem.groups[request.group].existing_only
         placed = 0
         if where is not None:
             want = min(want, where.batch)
             placed = self.standing.place(request, where, want)
-            if buys and placed < want and self._problem.templates:
+            if buys and placed < want and self.problem.templates:
                 placed += self.claims.join(request, where, want - placed)
         while buys and placed < want:
             opened = self.claims.open(request, where, want - placed)

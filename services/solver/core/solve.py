@@ -13,12 +13,13 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Cost, PodCounts, Solution, SolveOptions
 from services.solver.core.answer import Answer, answer
 from services.solver.core.encode import Encoded, encode, problem
-from services.solver.core.gangs import short_gangs, without_gangs
+from services.solver.core.gangs import whole
 from services.solver.core.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.packing import Packer
 from services.solver.core.plan_id import plan_id
 from services.solver.core.price import existing_price
 from services.solver.core.problem import Problem
+from services.solver.core.workload import Group
 
 VERSION = "1"
 """Changes whenever the same snapshot may get another plan."""
@@ -74,22 +75,25 @@ def solve(
 
 
 def packed(encoded: Encoded, cancelled: Callable[[], bool]) -> Packed:
-    """Pack; pack again without the gangs that did not fit whole, until all that remain do.
+    """Pack until every gang has all its places or none.
 
     Raises:
         Unavailable: `cancelled` said so.
     """
-    short: dict[str, str] = {}
-    while True:
-        made, bins = problem(encoded, without_gangs(encoded.work.groups, frozenset(short)))
-        packer = Packer(made, bins, cancelled)
+
+    def pack(groups: tuple[Group, ...]) -> Packer:
+        packer = Packer(*problem(encoded, groups), cancelled)
         if not packer.run():
             raise Unavailable("the caller has gone away")
-        more = short_gangs(encoded.snapshot, encoded.work, packer.groups, packer.left)
-        if not more:
-            found = answer(encoded, made, packer, short)
-            return Packed(problem=made, packer=packer, answer=found)
-        short |= more
+        return packer
+
+    found = whole(encoded.snapshot, encoded.work, pack)
+    packer = found.packer
+    return Packed(
+        problem=packer.problem,
+        packer=packer,
+        answer=answer(encoded, packer.problem, packer, found.short),
+    )
 
 
 def _price(plan: Plan) -> int:

@@ -35,6 +35,8 @@ class Group:
     """Whether they are a buffer's: they come last and are given up to real pods."""
     existing_only: bool
     """Whether they only ask if there is room: no node is bought for them."""
+    late: int = 0
+    """Groups of a higher rank get what those of lower ones leave."""
 
     def of(self, pods: Sequence[int]) -> "Group":
         """Return the group with these of its pods only, in this order."""
@@ -96,7 +98,7 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
         elif pod.node:
             place = (pod.shape, pod.node, pod.terminating)
             bound[place] += 1
-            members[pod.gang] += 1
+            members[pod.gang] += not pod.terminating
             if pod.owner is not None and pod.owner.is_daemonset:
                 daemons.add((pod.node, pod.owner.uid))
         elif pod.provisionable or pod.uid in virtual:

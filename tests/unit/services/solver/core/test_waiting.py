@@ -200,4 +200,39 @@ def test_the_room_of_a_gang_that_is_short_goes_to_others() -> None:
 
     assert on_nodes(plan) == {"node-1": 4}
     (short,) = plan.unplaced
-    assert "needs 3 pods placed together; at most 2 have a place" in short.reason.message
+    assert "needs 3 pods placed together; at most 0 have a place" in short.reason.message
+
+
+def test_of_gangs_that_keep_each_other_out_one_is_placed() -> None:
+    plan = plan_of(
+        shapes=[a_shape(1, cpu="2"), a_shape(2, cpu="1")],
+        pods=[
+            *pods(3, 1, gang="default/large"),
+            *pods(3, 2, gang="default/small"),
+        ],
+        nodes=[a_node()],
+        nodepools=[],
+        gangs=[
+            Gang(namespace="default", name="large", min_members=3),
+            Gang(namespace="default", name="small", min_members=3),
+        ],
+    )
+
+    assert on_nodes(plan) == {"node-1": 3}
+    (short,) = plan.unplaced
+    assert short.reason.message == (
+        "gang default/large needs 3 pods placed together; at most 0 have a place"
+    )
+
+
+def test_pods_that_are_going_do_not_count_for_their_gang() -> None:
+    going = a_pod("old", 2, node="node-2", gang="default/train", deleting_ms=1)
+    plan = plan_of(
+        shapes=[a_shape(cpu="1"), a_shape(2, cpu="1")],
+        pods=[*pods(3, gang="default/train"), going],
+        nodes=[a_node(), FULL],
+        nodepools=[],
+        gangs=_gang(4),
+    )
+
+    assert on_nodes(plan) == {}
