@@ -24,7 +24,6 @@ _Amounts = dict[str, Fraction]
 _ALWAYS = "Always"
 _PREFIXES = ("hugepages-", "attachable-volumes-")
 _EVERY_ADDRESS = "0.0.0.0"
-_UNSPECIFIED = frozenset({"", "::", _EVERY_ADDRESS})
 
 
 def pod_requests(pod: Pod) -> Resources:
@@ -66,7 +65,7 @@ def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
                     f"{number} is not a port", field=f"{path}.ports[{index}].hostPort"
                 )
             if number:
-                ip = _EVERY_ADDRESS if port.host_ip in _UNSPECIFIED else port.host_ip
+                ip = port.host_ip or _EVERY_ADDRESS
                 found.add(HostPort(ip=ip, protocol=port.protocol or "TCP", port=number))
     return tuple(sorted(found))
 

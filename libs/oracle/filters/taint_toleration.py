@@ -1,7 +1,10 @@
 """Plugin TaintToleration: taints keep out pods that do not tolerate them.
 
-Gt and Lt compare integers (KEP-5471; kube-scheduler has them behind a gate, on here).
+Gt and Lt compare integers (KEP-5471; kube-scheduler has them behind a gate, on here). Other than in
+node selectors, a number with leading zeroes or a plus sign is none.
 """
+
+import re
 
 from libs.oracle.cluster import Cluster, Node, Taint
 from libs.oracle.filters.plugin import PASSES, NodeTest
@@ -12,6 +15,7 @@ from libs.oracle.pods import Pod
 HARD_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
 """Effects that keep pods out; PreferNoSchedule only counts in the score."""
 
+_PLAIN = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 _REASON = ("node(s) had untolerated taint(s)",)
 
 
@@ -49,6 +53,8 @@ def _matches(toleration: KubeObject, taint: Taint) -> bool:
 
 
 def _compares(operator: str, taint_value: str, bound: str) -> bool:
+    if not (_PLAIN.fullmatch(taint_value) and _PLAIN.fullmatch(bound)):
+        return False
     number, limit = integer(taint_value), integer(bound)
     if number is None or limit is None:
         return False

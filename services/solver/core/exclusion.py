@@ -1,7 +1,8 @@
 """What a pod takes of its node for itself: host ports, and disks that it names without a claim.
 
-Source: Kubernetes API reference, `hostIP`: the unspecified address takes the port on every address;
-kube-scheduler's VolumeRestrictions: a disk is for one pod, or for several that only read it.
+Source: kube-scheduler's NodePorts: 0.0.0.0 takes the port on every address, and it alone: `::` is an
+address like others there (Karpenter takes it for unspecified, too); its VolumeRestrictions: a disk
+is for one pod, or for several that only read it.
 """
 
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from libs.domain.pod import ExclusiveDisk, HostPort, PodShape
 
 Exclusive = HostPort | ExclusiveDisk
 
-_EVERY_ADDRESS = frozenset({"", "0.0.0.0", "::"})
+_EVERY_ADDRESS = "0.0.0.0"
 
 
 def exclusives(shape: PodShape) -> tuple[Exclusive, ...]:
@@ -30,7 +31,7 @@ def _excludes(left: Exclusive, right: Exclusive) -> bool:
             return (
                 left.port == right.port
                 and left.protocol == right.protocol
-                and (left.ip == right.ip or not _EVERY_ADDRESS.isdisjoint((left.ip, right.ip)))
+                and (left.ip == right.ip or _EVERY_ADDRESS in (left.ip, right.ip))
             )
         case ExclusiveDisk(), ExclusiveDisk():
             return left.disk == right.disk and not (left.read_only and right.read_only)

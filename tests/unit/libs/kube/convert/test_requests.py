@@ -163,8 +163,8 @@ def _port(number: int, **more: Any) -> dict[str, Any]:
         ),
         pytest.param(
             {"containers": [_port(80, hostPort=80, hostIP="::", protocol="UDP")]},
-            [("0.0.0.0", "UDP", 80)],
-            id="any IPv6 address is any address",
+            [("::", "UDP", 80)],
+            id="the unspecified IPv6 address, which kube-scheduler takes for one like others",
         ),
         pytest.param(
             {"containers": [_port(80, hostPort=80, hostIP="10.0.0.1")]},
