@@ -8,13 +8,8 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
-from libs.domain.overlay import (
-    HIGHEST_PRICE_NANOS_PER_HOUR,
-    Overlaid,
-    adjusted,
-    completed,
-    overlaid,
-)
+from libs.domain.overlay import Overlaid, completed, overlaid
+from libs.domain.overlay_ledger import HIGHEST_PRICE_NANOS_PER_HOUR, adjusted
 from libs.domain.resources import NOTHING
 from libs.domain.workload import NodeOverlay
 from tests.support.builders import (
@@ -247,10 +242,18 @@ def test_what_an_offering_overrides_stays_overridden() -> None:
     assert offering.overhead_override == amounts(cpu=1)
 
 
-def test_pools_that_overlays_cannot_tell_apart_share_a_catalogue() -> None:
+@pytest.mark.parametrize(
+    "requirements",
+    [
+        pytest.param(EVERYTHING, id="told apart by nothing"),
+        pytest.param(require(("team", "In", ["a", "b"])), id="told apart, and changed alike"),
+    ],
+)
+def test_pools_that_overlays_change_alike_share_a_catalogue(requirements: Any) -> None:
     pools = [a_pool("x", labels={"team": "a"}), a_pool("y", labels={"team": "b"})]
+    overlay = an_overlay(requirements=requirements, price_nanos_per_hour=1)
 
-    offers = evaluated(an_overlay(price_nanos_per_hour=1), pools=pools).offers
+    offers = evaluated(overlay, pools=pools).offers
 
     assert offers["x"].catalogue is offers["y"].catalogue
 
