@@ -7,13 +7,14 @@ consumed, does the constraint hold) is answered by looking through that list.
 - `attributes`: what selectors and constraints read of a device.
 - `amounts`: how much of a device's capacity a request consumes.
 - `claims`: the ResourceClaims of a pod, what they ask for, what allocated ones hold.
+- `extended`: the claim of a pod whose extended resources are devices.
 - `search`: the search itself.
 - `binding`: what it writes into the claims.
 
 Source: the Kubernetes documentation of dynamic resource allocation and the API documentation of
 `resource.k8s.io/v1`; the structured allocator that kube-scheduler 1.36 has on by default
 (admin access, prioritised lists, partitionable devices, consumable capacity, device taints, binding
-conditions). Off by default there and so not here: DeviceTaintRules, attributes that are lists,
+conditions, extended resources). Off by default there and so not here: DeviceTaintRules, attributes that are lists,
 devices that stand for node resources, claims of PodGroups.
 
 On purpose unlike it:

@@ -11,9 +11,11 @@ from typing import Any
 
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.devices.claims import allocation_of, is_reserved_for
+from libs.oracle.devices.extended import classes_of_resources, extended_claim
 from libs.oracle.devices.search import Chosen
 from libs.oracle.filters.dynamic_resources import claims_of, find_devices
 from libs.oracle.objects import KubeObject, key_of, metadata_of, name_of, status_of
+from libs.oracle.pods import read_pod
 
 
 def bind_devices(cluster: Cluster, pod: KubeObject, node_name: str) -> list[tuple[str, KubeObject]]:
@@ -21,10 +23,15 @@ def bind_devices(cluster: Cluster, pod: KubeObject, node_name: str) -> list[tupl
 
     The cluster is not changed; the pod must have passed the filter.
     """
-    claims = claims_of(cluster, pod)
-    if isinstance(claims, str) or not claims:
+    claims, node = claims_of(cluster, pod), cluster.nodes[node_name]
+    if isinstance(claims, str):
         return []
-    node = cluster.nodes[node_name]
+    seen = read_pod(pod)
+    made = extended_claim(seen, classes_of_resources(cluster, seen.requests), node)
+    if made is not None:
+        claims = [*claims, made]
+    if not claims:
+        return []
     search = find_devices(cluster, claims, node)
     chosen = search.chosen if search is not None else []
     changed: list[tuple[str, KubeObject]] = []

@@ -17,6 +17,7 @@ from libs.oracle.devices.claims import (
     requests_of,
     results_of,
 )
+from libs.oracle.devices.extended import classes_of_resources, extended_claim
 from libs.oracle.devices.inventory import pools_for
 from libs.oracle.devices.search import Search
 from libs.oracle.filters.plugin import PASSES, NodeTest, PodRefused
@@ -30,12 +31,13 @@ _CANNOT_ALLOCATE = ("cannot allocate all claims",)
 
 def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
     """Refuse nodes that do not reach what the pod was given, or lack what it is to be given."""
-    if not pod.spec.get("resourceClaims"):
+    classes = classes_of_resources(cluster, pod.requests)
+    if not (pod.spec.get("resourceClaims") or classes):
         return None
     found = claims_of(cluster, pod.obj)
     if isinstance(found, str):
         return PodRefused(found)
-    if not found:
+    if not (found or classes):
         return None
     for claim in found:
         if problem := _problem(cluster, claim, pod.obj):
@@ -47,8 +49,10 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
     def test(node: Node) -> tuple[str, ...]:
         if failed or not all(reach(node.labels, node.name) for reach in reachable):
             return _UNAVAILABLE
+        made = extended_claim(pod, classes, node)
+        wanted = [*found, *([made] if made is not None else [])]
         try:
-            return PASSES if find_devices(cluster, found, node) is not None else _CANNOT_ALLOCATE
+            return PASSES if find_devices(cluster, wanted, node) is not None else _CANNOT_ALLOCATE
         except InvalidRequest as error:
             return (str(error),)
 

@@ -123,6 +123,8 @@ class Market:
         self.pools: dict[str, list[Option]] = {}
         self._world = world
         self._stand = Cluster()
+        for one in cluster.device_classes.values():
+            self._stand.put("DeviceClass", one)
         mentioned = _mentioned(cluster)
         pools = world.snapshot.nodepools.values()
         for pool in sorted(pools, key=lambda one: (one.weight, one.name), reverse=True):

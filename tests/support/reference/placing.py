@@ -16,6 +16,7 @@ from libs.domain.resources import Resources
 from libs.domain.solution import MinValuesPolicy, SolveOptions
 from libs.oracle.binding import bind_pod
 from libs.oracle.cluster import Cluster
+from libs.oracle.devices.extended import classes_of_resources
 from libs.oracle.objects import KubeObject, key_of, spec_of
 from libs.oracle.pods import Pod, read_pod
 from libs.oracle.verdict import judge, judge_node
@@ -135,6 +136,8 @@ class Placing:
         fitting = self.market.fitting(wish, pod, node.option.pool.name)
         requested = Counter(node.requested)
         requested.update({**pod.requests, "pods": 1})
+        for resource in classes_of_resources(self.cluster, tuple(requested)):
+            del requested[resource]
         return [
             one
             for one in node.options
@@ -155,7 +158,7 @@ class Placing:
         return True
 
     def _grows(self, node: NewNode, wish: Wish, options: Sequence[Option]) -> bool:
-        if any(spec_of(pod).get("resourceClaims") for pod in (wish.pod, *node.pods)):
+        if any(self._claims_devices(pod) for pod in (wish.pod, *node.pods)):
             return False
         before = node.option
         for option in options:
@@ -166,6 +169,10 @@ class Placing:
                 return True
         self._remake(node, before)
         return False
+
+    def _claims_devices(self, pod: KubeObject) -> bool:
+        resources = classes_of_resources(self.cluster, read_pod(pod).requests)
+        return bool(spec_of(pod).get("resourceClaims") or resources)
 
     def _remake(self, node: NewNode, option: Option) -> None:
         if option is node.option:
