@@ -12,16 +12,17 @@ consumed, does the constraint hold) is answered by looking through that list.
 - `binding`: what it writes into the claims.
 
 Source: the Kubernetes documentation of dynamic resource allocation and the API documentation of
-`resource.k8s.io/v1`; the structured allocator that kube-scheduler 1.36 has on by default
-(admin access, prioritised lists, partitionable devices, consumable capacity, device taints, binding
-conditions, extended resources). Off by default there and so not here: DeviceTaintRules, attributes that are lists,
-devices that stand for node resources, claims of PodGroups.
+`resource.k8s.io/v1`; what kube-scheduler 1.36 has on by default (admin access, prioritised lists,
+partitionable devices, consumable capacity, device taints, binding conditions, extended resources).
+Off by default there and so not here: DeviceTaintRules, attributes that are lists, devices that
+stand for node resources, claims of PodGroups. Not here for want of a clock: that binding conditions
+time out.
 
 On purpose unlike it:
 
 - An error (a selector that fails, a pool that is being updated while all devices are asked for)
   refuses the node; kube-scheduler gives up the whole attempt.
 - `distinctAttribute` holds among all devices of a request, as the API documentation says;
-  kube-scheduler compares only with the latest device of each request.
+  kube-scheduler 1.36 compares only with the latest device of each request.
 - A claim with 256 consumers takes no more: kube-scheduler finds that out when it writes.
 """
