@@ -4,13 +4,15 @@ import asyncio
 from dataclasses import replace
 
 from libs.domain.capacity import Catalogue
-from libs.domain.snapshot import ClusterSnapshot, PushResult, full
+from libs.domain.resources import NOTHING
+from libs.domain.snapshot import ClusterSnapshot, PushResult, full, keyed
+from libs.domain.workload import NodeOverlay
 from libs.runtime.virtual import run_virtual
 from libs.snapshots.holder import SnapshotHolder
 from services.solver.columns import ColumnsCache
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.warming import keep_warm
-from tests.support.builders import a_snapshot, pods
+from tests.support.builders import a_snapshot, pods, require
 from tests.support.world import a_runtime
 
 
@@ -64,6 +66,19 @@ def test_a_catalogue_that_stays_is_built_once() -> None:
 
 def test_a_catalogue_that_changes_is_built_again() -> None:
     assert len(warmed(a_cluster(), a_cluster(revision=2))) == 2
+
+
+def test_what_an_overlay_makes_of_a_catalogue_is_built_when_it_arrives() -> None:
+    first = a_cluster()
+    overlay = NodeOverlay(
+        name="cheap", uid="1", requirements=require(), price_nanos_per_hour=1, capacity=NOTHING
+    )
+    second = replace(first, id=replace(first.id, revision=2), overlays=keyed("overlays", [overlay]))
+
+    (before, again, overlaid) = warmed(first, second)
+
+    assert before is again
+    assert overlaid.instance_types[0].offerings[0].price_nanos_per_hour == 1
 
 
 def test_catalogues_of_other_clusters_are_not_built_ahead() -> None:
