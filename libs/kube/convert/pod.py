@@ -10,7 +10,10 @@ from datetime import datetime
 
 from libs.domain import do_not_disrupt
 from libs.domain.errors import InvalidRequest
+from libs.domain.labels import HOSTNAME
 from libs.domain.pod import NodeTerm, Owner, PodPhase, PodRow, PodShape
+from libs.domain.requirement import Operator, Requirement
+from libs.domain.requirements import Requirements
 from libs.domain.taint import Effect, Toleration, TolerationOperator
 from libs.domain.topology import PreferredNodeTerm
 from libs.kube.convert import selectors, topology
@@ -31,6 +34,13 @@ CONSUME_ANNOTATIONS = (
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _INT32 = 2**31
+
+_NOWHERE = NodeTerm(
+    requirements=Requirements(
+        Requirement.of(HOSTNAME, operator)
+        for operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST)
+    )
+)
 
 
 def raw_shape(pod: Pod) -> PodShape:
@@ -75,8 +85,10 @@ def raw_shape(pod: Pod) -> PodShape:
 def required_node_terms(spec: PodSpec) -> tuple[NodeTerm, ...]:
     """Return the terms of the required node affinity, empty if there is none.
 
+    Where no term matches anything, as Kubernetes allows, it is one that contradicts itself.
+
     Raises:
-        InvalidRequest: an expression that Kubernetes refuses, or no term that matches anything.
+        InvalidRequest: an expression that Kubernetes refuses.
     """
     required = spec.affinity.node_affinity.required
     if required is None:
@@ -87,9 +99,7 @@ def required_node_terms(spec: PodSpec) -> tuple[NodeTerm, ...]:
         for index, term in enumerate(required.node_selector_terms)
         if (converted := selectors.node_term(term, f"{path}[{index}]")) is not None
     )
-    if not terms:
-        raise InvalidRequest("no term matches any node; give one an expression", field=path)
-    return terms
+    return terms or (_NOWHERE,)
 
 
 def tolerations(given: tuple[objects.Toleration, ...], path: str) -> tuple[Toleration, ...]:

@@ -64,6 +64,12 @@ def test_match_fields_name_nodes() -> None:
     assert (term.node_names, term.excluded_node_names) == (("n1",), ("n2",))
 
 
+def test_terms_that_all_match_nothing_leave_no_node() -> None:
+    (term,) = raw_shape(pod(**_node_affinity({}))).required_node_terms
+
+    assert not term.requirements.satisfiable
+
+
 def test_preferences_come_heaviest_first() -> None:
     def preference(weight: int, key: str) -> dict[str, Any]:
         return {"weight": weight, "preference": {"matchExpressions": [_expression(key, "Exists")]}}
@@ -161,11 +167,6 @@ def test_namespaces_of_an_affinity_term(term: dict[str, Any], namespaces: tuple[
             _node_affinity({"matchExpressions": [_expression("a", "Gte", "1")]}),
             f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].operator",
             id="operator that only pools have",
-        ),
-        pytest.param(
-            _node_affinity({}),
-            f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms",
-            id="only empty terms",
         ),
         pytest.param(
             {"tolerations": [{"key": "a", "operator": "Like"}]},
