@@ -13,6 +13,7 @@ import numpy as np
 from libs.domain import quantity
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.reason import Rejection, Rule, TargetKind
+from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.resources import BYTES, CPU, NODES, NOTHING, Resources
 from libs.domain.solution import MinValuesPolicy
@@ -108,15 +109,20 @@ def _label_rejection(case: Case, template: Template, asked: Requirements) -> Rej
         return replace(found, key=incoming.key, suggestion=change)
     mask = template.offerings
     both = template.requirements.intersection(asked)
-    for key in [one.key for one in asked]:
-        one = both.get(key)
-        if one is None:
+    before: list[Requirement] = []
+    for one in both:
+        if one.key not in asked:
             continue
-        left = mask & template.columns.mask(one, lenient=key in template.requirements)
-        if not left.any():
-            found = rejection(name, rule, f"no instance type that can be bought has {one}")
-            return replace(found, key=key, suggestion=f"ask for another {key}")
-        mask = left
+        own = template.columns.mask(one, lenient=one.key in template.requirements)
+        if not (mask & own).any():
+            message = f"no instance type that can be bought has {one}"
+            if (template.offerings & own).any():
+                message += f" together with {' and '.join(map(str, before))}"
+                rule = Rule.OFFERINGS if by_pod else rule
+            found = rejection(name, rule, message)
+            return replace(found, key=one.key, suggestion=f"ask for another {one.key}")
+        mask = mask & own
+        before.append(one)
     return rejection(name, Rule.OFFERINGS, "no offering has all that is asked for")
 
 
