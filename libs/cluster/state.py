@@ -87,6 +87,7 @@ class ClusterState:
         self._nodes: Memo[Node] = Memo()
         self._pools: Memo[NodePool] = Memo()
         self._version = 0
+        self._storage: tuple[int, Storage] | None = None
         self._node_count = 0
 
     def upsert(self, obj: KubeObject) -> None:
@@ -360,12 +361,15 @@ class ClusterState:
 
     def _resolver(self) -> Resolver:
         objects = self._objects
-        return Resolver(
-            storage=Storage(
+        if self._storage is None or self._storage[0] != self._version:
+            found = Storage(
                 claims=objects.of(storage.PersistentVolumeClaim),
                 volumes=objects.of(storage.PersistentVolume),
                 classes=objects.of(storage.StorageClass),
-            ),
+            )
+            self._storage = self._version, found
+        return Resolver(
+            storage=self._storage[1],
             claims=objects.of(device.ResourceClaim),
             templates=objects.of(device.ResourceClaimTemplate),
             version=self._version,

@@ -9,6 +9,7 @@ Source: kube-scheduler's VolumeBinding and NodeVolumeLimits; `docs/sources.md` B
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 from libs.domain.errors import InvalidRequest
@@ -22,7 +23,15 @@ from libs.kube.convert.inline_disk import (
     GCE_DRIVER,
     InlineDisk,
 )
-from libs.kube.convert.volume_matching import Waiting, candidates, class_name, common_places
+from libs.kube.convert.volume_matching import (
+    Offer,
+    Waiting,
+    candidates,
+    class_name,
+    common_places,
+    offered,
+    waiting,
+)
 from libs.kube.convert.volume_place import Places, bound_places, class_places, on_host
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 
@@ -57,13 +66,21 @@ class PodClaim(NamedTuple):
     """Uid of the pod if the claim has to be its own (an ephemeral volume)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Storage:
-    """The storage objects of a cluster: claims by namespace and name, the rest by name."""
+    """The storage objects of a cluster: claims by namespace and name, the rest by name.
+
+    Made anew when any of them changes.
+    """
 
     claims: Mapping[tuple[str, str], PersistentVolumeClaim]
     volumes: Mapping[tuple[str, str], PersistentVolume]
     classes: Mapping[tuple[str, str], StorageClass]
+
+    @cached_property
+    def offer(self) -> Offer:
+        """Return the volumes that claims may still take."""
+        return offered(self.volumes.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +138,10 @@ def resolve(
             found[one.name] = _placed(found[one.name], one, claim, storage)
         except InvalidRequest as error:
             problem = problem or error.under(one.path)
-    waiting = [one.waiting for one in found.values() if one.waiting is not None]
-    together = common_places(waiting)
+    unbound = [one.waiting for one in found.values() if one.waiting is not None]
+    together = common_places(unbound)
     if not all(together):
-        problem = problem or _nowhere_together(waiting)
+        problem = problem or _nowhere_together(unbound)
     places = (*(one.bound for one in found.values()), *together)
     drivers = [one.driver for one in found.values()]
     drivers += {one.attached: one.driver for one in disks}.values()
@@ -245,8 +262,8 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
     if node is not None:
         # Its volume is being made there already.
         made = tuple(place.intersection(on_host(node)) for place in made)
-    there = storage.volumes.values() if node is None else ()
-    found = Waiting(claim=claim, made=made, volumes=candidates(claim, name, there))
+    there = candidates(claim, name, storage.offer) if node is None else ()
+    found = waiting(claim, made, there)
     if not found.places:
         raise InvalidRequest(
             f'{shown} waits for a volume of storageclass "{name}", which makes none'
@@ -254,8 +271,8 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
     return found
 
 
-def _nowhere_together(waiting: Iterable[Waiting]) -> InvalidRequest:
-    names = ", ".join(f'"{one.claim.metadata.name}"' for one in waiting)
+def _nowhere_together(claims: Iterable[Waiting]) -> InvalidRequest:
+    names = ", ".join(f'"{one.claim.metadata.name}"' for one in claims)
     return InvalidRequest(
         f"persistentvolumeclaims {names} compete for volumes; no place has one for each",
         field="spec.volumes",

@@ -6,19 +6,52 @@ Source: kube-scheduler's VolumeBinding: small claims choose first, each the smal
 will do; a volume that is kept for a claim comes before all others.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from libs.domain.errors import InvalidRequest
 from libs.domain.quantity import parse
-from libs.domain.requirements import Requirements
+from libs.domain.requirements import ANYTHING, Requirements
 from libs.kube.convert import selectors
 from libs.kube.convert.volume_place import Places, merged, reachable_places
 from libs.kube.objects.metadata import ObjectMeta, Quantities
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim
 
 _CLASS = "volume.beta.kubernetes.io/storage-class"
+_MOST_REGIONS = 32
 _MOST_CELLS = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FreeVolume:
+    """A volume that a claim may still take."""
+
+    volume: PersistentVolume
+    size: Fraction
+    places: Places
+    """Where it can be used."""
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return self.volume.metadata.name
+
+    @property
+    def storage_class(self) -> str:
+        """Return the name of its class, empty for none."""
+        return class_name(self.volume.metadata, self.volume.spec.storage_class_name) or ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """The volumes that claims may still take, arranged so that nobody looks at all of them."""
+
+    free: Mapping[str, tuple[FreeVolume, ...]]
+    """By class, the smallest one first."""
+    kept: Mapping[tuple[str, str], tuple[FreeVolume, ...]]
+    """By namespace and name of the claim that they are kept for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -28,13 +61,10 @@ class Waiting:
     claim: PersistentVolumeClaim
     made: Places
     """Where its class would make a volume for it."""
-    volumes: tuple[PersistentVolume, ...]
+    volumes: tuple[FreeVolume, ...]
     """Those that it may take, the best one first."""
-
-    @property
-    def places(self) -> Places:
-        """Return where it could be bound if it had all volumes for itself; empty: nowhere."""
-        return merged((*self.made, *_reached(self.volumes)))
+    places: Places
+    """Where it could be bound if it had all volumes for itself; empty: nowhere."""
 
 
 def class_name(metadata: ObjectMeta, given: str | None) -> str | None:
@@ -42,49 +72,83 @@ def class_name(metadata: ObjectMeta, given: str | None) -> str | None:
     return metadata.annotations.get(_CLASS, given)
 
 
+def offered(volumes: Iterable[PersistentVolume]) -> Offer:
+    """Return what claims may still take of these volumes; illegible ones are left out."""
+    free: dict[str, list[FreeVolume]] = defaultdict(list)
+    kept: dict[tuple[str, str], list[FreeVolume]] = defaultdict(list)
+    for volume in volumes:
+        owner = volume.spec.claim_ref
+        available = volume.status.phase in ("", "Available")
+        if volume.metadata.deletion_timestamp is not None or not (owner or available):
+            continue
+        try:
+            one = FreeVolume(
+                volume=volume,
+                size=_size(volume.spec.capacity),
+                places=reachable_places(volume),
+            )
+        except InvalidRequest:
+            continue
+        if owner is not None:
+            kept[owner.namespace, owner.name].append(one)
+        else:
+            free[one.storage_class].append(one)
+    return Offer(
+        free={key: tuple(sorted(found, key=_order)) for key, found in free.items()},
+        kept={key: tuple(sorted(found, key=_order)) for key, found in kept.items()},
+    )
+
+
+def waiting(
+    claim: PersistentVolumeClaim, made: Places, volumes: tuple[FreeVolume, ...] = ()
+) -> Waiting:
+    """Return a claim that is bound when its pod has a node."""
+    reached = (place for volume in volumes for place in volume.places)
+    return Waiting(claim=claim, made=made, volumes=volumes, places=merged((*made, *reached)))
+
+
 def candidates(
-    claim: PersistentVolumeClaim, storage_class: str, volumes: Iterable[PersistentVolume]
-) -> tuple[PersistentVolume, ...]:
+    claim: PersistentVolumeClaim, storage_class: str, offer: Offer
+) -> tuple[FreeVolume, ...]:
     """Return the volumes of its class that a claim may take, the best one first.
 
+    One that is kept for it is the only one.
+
     Raises:
-        InvalidRequest: the claim has a selector that Kubernetes refuses.
+        InvalidRequest: the claim has a selector or a size that Kubernetes refuses.
     """
-    fitting = [
-        one
-        for one in volumes
-        if class_name(one.metadata, one.spec.storage_class_name) == storage_class
-        and _fits(claim, one)
-    ]
-    kept = [one for one in fitting if one.spec.claim_ref is not None]
-    if kept:
-        return (min(kept, key=lambda one: one.metadata.name),)
+    size = _size(claim.spec.resources.requests)
+    for one in offer.kept.get((claim.metadata.namespace, claim.metadata.name), ()):
+        uid = one.volume.spec.claim_ref.uid if one.volume.spec.claim_ref is not None else ""
+        mine = uid in ("", claim.metadata.uid) and one.storage_class == storage_class
+        if mine and size <= one.size and _suits(claim, one.volume):
+            return (one,)
     selector = selectors.label_selector(claim.spec.selector, "spec.selector")
-    found = [
+    return tuple(
         one
-        for one in fitting
-        if one.status.phase in ("", "Available")
-        and set(claim.spec.access_modes) <= set(one.spec.access_modes)
-        and (selector is None or selector.matches(one.metadata.labels))
-    ]
-    return tuple(sorted(found, key=lambda one: (_size(one.spec.capacity), one.metadata.name)))
+        for one in offer.free.get(storage_class, ())
+        if size <= one.size
+        and _suits(claim, one.volume)
+        and set(claim.spec.access_modes) <= set(one.volume.spec.access_modes)
+        and (selector is None or selector.matches(one.volume.metadata.labels))
+    )
 
 
-def common_places(waiting: Sequence[Waiting]) -> tuple[Places, ...]:
+def common_places(claims: Sequence[Waiting]) -> tuple[Places, ...]:
     """Return where all claims of a pod can be bound at once: one of each of these must hold.
 
     Claims that compete for no volume are independent of each other.
     """
     return tuple(
-        group[0].places if len(group) == 1 else _jointly(group) for group in _competing(waiting)
+        group[0].places if len(group) == 1 else _jointly(group) for group in _competing(claims)
     )
 
 
-def _competing(waiting: Sequence[Waiting]) -> list[list[Waiting]]:
+def _competing(claims: Sequence[Waiting]) -> list[list[Waiting]]:
     """Return the claims in groups that have no candidate in common."""
     groups: list[tuple[set[str], list[Waiting]]] = []
-    for one in waiting:
-        names = {volume.metadata.name for volume in one.volumes}
+    for one in claims:
+        names = {volume.name for volume in one.volumes}
         apart = [group for group in groups if not group[0] & names]
         met = [group for group in groups if group[0] & names]
         members = [member for _, members in met for member in members]
@@ -93,74 +157,80 @@ def _competing(waiting: Sequence[Waiting]) -> list[list[Waiting]]:
     return [members for _, members in groups]
 
 
-def _jointly(waiting: list[Waiting]) -> Places:
+def _jointly(claims: list[Waiting]) -> Places:
     """Return where claims that compete can be bound: every place is tried as the scheduler would.
 
-    Places that lie in several volumes' reach at once are tried, too; of these only so many.
+    Where volumes have few places in all, those that several of them reach at once are tried, too;
+    where they have many, as disks of hosts do, each is taken to reach no other's.
     """
-    waiting.sort(key=lambda one: _size(one.claim.spec.resources.requests))
-    reach = {
-        volume.metadata.name: reachable_places(volume) for one in waiting for volume in one.volumes
-    }
-    regions = dict.fromkeys(
-        (
-            *(place for places in reach.values() for place in places),
-            *(place for one in waiting for place in one.made),
+    claims.sort(key=lambda one: _size(one.claim.spec.resources.requests))
+    choices = [_Choice.of(one) for one in claims]
+    there: dict[Requirements, set[str]] = {place: set() for one in claims for place in one.made}
+    for volume in (volume for one in claims for volume in one.volumes):
+        for place in volume.places:
+            there.setdefault(place, set()).add(volume.name)
+    if len(there) > _MOST_REGIONS:
+        everywhere = there.get(ANYTHING, set())
+        return merged(
+            place for place, names in there.items() if _binds(choices, names | everywhere, place)
         )
-    )
     return merged(
         cell
-        for cell in _cells(list(regions))
-        if _binds(waiting, {name for name, places in reach.items() if _within(cell, places)}, cell)
+        for cell in _cells(list(there))
+        if _binds(
+            choices,
+            {name for place, names in there.items() if place.contains(cell) for name in names},
+            cell,
+        )
     )
 
 
 def _cells(regions: list[Requirements]) -> list[Requirements]:
+    """Return the regions and what they have in common, so many of those."""
     cells = dict.fromkeys(regions)
     for region in regions:
-        if len(cells) >= _MOST_CELLS:
-            break
         for cell in list(cells):
             both = cell.intersection(region)
-            if both.satisfiable:
+            if both.satisfiable and len(cells) < _MOST_CELLS:
                 cells[both] = None
     return list(cells)
 
 
-def _binds(waiting: Sequence[Waiting], reached: set[str], cell: Requirements) -> bool:
+def _binds(choices: Sequence["_Choice"], reached: set[str], cell: Requirements) -> bool:
     left = set(reached)
-    for one in waiting:
-        best = next((v.metadata.name for v in one.volumes if v.metadata.name in left), None)
+    for one in choices:
+        best = min(left & one.rank.keys(), key=one.rank.__getitem__, default=None)
         if best is not None:
             left.discard(best)
-        elif not _within(cell, one.made):
+        elif not any(place.contains(cell) for place in one.made):
             return False
     return True
 
 
-def _within(cell: Requirements, places: Places) -> bool:
-    return any(place.contains(cell) for place in places)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Choice:
+    """What a claim may take: volumes by how much it likes them, or a new one."""
+
+    rank: Mapping[str, int]
+    made: Places
+
+    @classmethod
+    def of(cls, one: Waiting) -> "_Choice":
+        rank = {volume.name: number for number, volume in enumerate(one.volumes)}
+        return cls(rank=rank, made=one.made)
 
 
-def _reached(volumes: Iterable[PersistentVolume]) -> Iterable[Requirements]:
-    return (place for volume in volumes for place in reachable_places(volume))
-
-
-def _fits(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
-    """Tell whether a volume is for the claim or for nobody, and of its kind and size."""
-    wanted, offered = claim.spec, volume.spec
-    kept = offered.claim_ref
-    mine = kept is None or (
-        (kept.namespace, kept.name) == (claim.metadata.namespace, claim.metadata.name)
-        and kept.uid in ("", claim.metadata.uid)
-    )
+def _suits(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
+    """Tell whether a volume is of the kind that the claim asks for."""
+    wanted, there = claim.spec, volume.spec
     return (
-        mine
-        and volume.metadata.deletion_timestamp is None
-        and wanted.volume_mode == offered.volume_mode
-        and wanted.volume_attributes_class_name == offered.volume_attributes_class_name
-        and _size(wanted.resources.requests) <= _size(offered.capacity)
+        wanted.volume_mode == there.volume_mode
+        and wanted.volume_attributes_class_name == there.volume_attributes_class_name
     )
+
+
+def _order(one: FreeVolume) -> tuple[Fraction, str]:
+    return one.size, one.name
 
 
 def _size(quantities: Quantities) -> Fraction:

@@ -144,6 +144,26 @@ def test_two_claims_need_two_volumes_in_one_place() -> None:
     assert _places(found) == [f"{HOST} In [n2]"]
 
 
+def test_disks_of_many_hosts_are_counted_by_host() -> None:
+    hosts = range(40)
+    volumes = [_volume(f"v{n}-{disk}", f"n{n}") for n in hosts for disk in range(1 + (n == 7))]
+
+    assert _places(_resolved([_claim("one"), _claim("two")], volumes)) == [f"{HOST} In [n7]"]
+    everywhere = _volume("shared")
+    found = _resolved([_claim("one"), _claim("two")], [*volumes, everywhere])
+    assert found.problem is None
+    (places,) = found.volumes.topology
+    assert all(any(place.allows({HOST: f"n{n}"}) for place in places) for n in hosts)
+
+
+def test_an_illegible_volume_is_left_out_and_no_other_one() -> None:
+    broken = _volume("broken", "n1")
+    term = broken["spec"]["nodeAffinity"]["required"]["nodeSelectorTerms"][0]
+    term["matchExpressions"][0]["operator"] = "Near"
+
+    assert _places(_resolved([_claim()], [broken, _volume("v", "n2")])) == [f"{HOST} In [n2]"]
+
+
 def test_places_of_two_volumes_may_overlap() -> None:
     volumes = [_volume("a", "n1", "n2"), _volume("b", "zone-a", key=ZONE)]
 
