@@ -121,10 +121,12 @@ def _node(
     name: str, labels: Mapping[str, str], taints: Iterable[Taint], resources: Resources
 ) -> dict[str, Any]:
     started = {keys.REGISTERED: "true", keys.INITIALIZED: "true"}
+    # Kubelets and cloud controllers still write the old names beside the new ones.
+    old = {was: labels[now] for was, now in keys.ALIASES.items() if now in labels}
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": dict(labels) | started},
+        "metadata": {"name": name, "labels": old | dict(labels) | started},
         "spec": {
             "taints": [
                 {"key": one.key, "value": one.value, "effect": str(one.effect)} for one in taints
