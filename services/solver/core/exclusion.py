@@ -1,8 +1,8 @@
 """What a pod takes of its node for itself: host ports, and disks that it names without a claim.
 
-Source: kube-scheduler's NodePorts: 0.0.0.0 takes the port on every address, and it alone: `::` is an
-address like others there (Karpenter takes it for unspecified, too); its VolumeRestrictions: a disk
-is for one pod, or for several that only read it.
+Source: kube-scheduler's NodePorts: 0.0.0.0 takes the port on every address, and it alone: `::` is
+an address like others there (Karpenter takes it for unspecified, too); its VolumeRestrictions: a
+disk is for one pod, or for several that only read it.
 """
 
 from collections.abc import Iterable
