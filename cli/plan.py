@@ -113,7 +113,7 @@ def _room(buffer: BufferVerdict) -> str:
         (buffer.need_new, "on new nodes"),
         (buffer.unplaced, "without a place"),
     ]
-    room = ", ".join(f"{count} {where}" for count, where in places if count) or "no room asked for"
+    room = ", ".join(f"{count} {where}" for count, where in places if count) or "no room is kept"
     problem = f": {buffer.problem}" if buffer.problem else ""
     return f'CapacityBuffer "{buffer.namespace}/{buffer.name}": {room}{problem}'
 

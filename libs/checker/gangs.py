@@ -6,6 +6,7 @@ Apart because kube-scheduler's default profile knows no gangs.
 from collections import Counter
 from collections.abc import Collection, Iterator
 
+from libs.domain.plan import Plan
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.check import Violation
 
@@ -31,3 +32,17 @@ def broken_gangs(snapshot: ClusterSnapshot, placed: Collection[str]) -> Iterator
                 f'gang "{name}" needs {gang.min_members} pods together, {together} have a place'
             )
             yield Violation(pod="", node="", rule="Gang", message=message)
+
+
+def bought_in_vain(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[Violation]:
+    """Yield the pods that a node is bought for though they only ask if there is room."""
+    asking = {
+        row.uid: f"{row.namespace}/{row.name}"
+        for row in snapshot.pods.rows()
+        if row.gang in snapshot.gangs and snapshot.gangs[row.gang].existing_only
+    }
+    for claim in plan.nodeclaims:
+        for uid in claim.pod_uids:
+            if uid in asking:
+                message = "it only asks if there is room: no node may be bought for it"
+                yield Violation(pod=asking[uid], node="", rule="Gang", message=message)

@@ -14,7 +14,7 @@ from typing import Any
 from libs.checker.ahead import ahead
 from libs.checker.claims import Purchase, claim_violations, offers, purchase
 from libs.checker.devices import node_slices
-from libs.checker.gangs import broken_gangs
+from libs.checker.gangs import bought_in_vain, broken_gangs
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node
 from libs.checker.storage import node_capacities
@@ -81,6 +81,7 @@ def check_plan(
     violations += _unplaced(plan, names)
     violations += over_limits(snapshot, bought)
     violations += broken_gangs(snapshot, _placed(plan))
+    violations += bought_in_vain(snapshot, plan)
     coming = [
         ("CSIStorageCapacity", one) for node in nodes for one in node_capacities(cluster, node)
     ]
