@@ -22,6 +22,11 @@ _SIMPLE = {
     "persistentvolumeclaims": "PersistentVolumeClaim",
     "storageclasses.storage.k8s.io": "StorageClass",
     "csinodes.storage.k8s.io": "CSINode",
+    "csidrivers.storage.k8s.io": "CSIDriver",
+    "csistoragecapacities.storage.k8s.io": "CSIStorageCapacity",
+    "resourceclaims.resource.k8s.io": "ResourceClaim",
+    "resourceslices.resource.k8s.io": "ResourceSlice",
+    "deviceclasses.resource.k8s.io": "DeviceClass",
 }
 
 
