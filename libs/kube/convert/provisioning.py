@@ -1,6 +1,6 @@
 """ProvisioningRequests as gangs.
 
-Source: `docs/sources.md`, Cluster Autoscaler's ProvisioningRequest: classes, conditions, and the
+Source: `docs/sources.md`, "Cluster Autoscaler": classes, conditions, and the
 annotations of the pods that consume a request.
 """
 

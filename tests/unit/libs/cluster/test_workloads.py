@@ -242,6 +242,20 @@ def test_the_name_of_a_namespace_is_a_label_that_can_be_selected() -> None:
             "PodDisruptionBudget/default/b",
             id="budget",
         ),
+        pytest.param(
+            an_object(
+                "autoscaling.x-k8s.io/v1",
+                "ProvisioningRequest",
+                "r",
+                "default",
+                spec={
+                    "provisioningClassName": "check-capacity.autoscaling.x-k8s.io",
+                    "podSets": [{"count": 0, "podTemplateRef": {"name": "t"}}],
+                },
+            ),
+            "ProvisioningRequest/default/r",
+            id="request for room",
+        ),
         pytest.param(a_nodepool("p", template={"nodeClassRef": {}}), "NodePool//p", id="pool"),
         pytest.param(
             an_object(
