@@ -22,6 +22,8 @@ from libs.domain.resources import Resources
 from libs.domain.selector import NODE_NAME_FIELD
 from libs.domain.taint import Taint, Toleration
 
+REQUESTED_DRIVERS = "karpenter.sh/requested-dra-drivers"
+"""Annotation of a NodeClaim: drivers, joined by commas, whose devices its node has to publish."""
 MOST_DEVICES_OF_CLAIM = 32
 """Most devices that one claim is given."""
 MOST_CONSUMERS_OF_CLAIM = 256

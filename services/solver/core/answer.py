@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from libs.domain.device import REQUESTED_DRIVERS
 from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
 from libs.domain.reason import Unplaceable
 from libs.domain.solution import MinValuesPolicy
@@ -14,9 +15,6 @@ from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
 from services.solver.core.reasons import unplaceable
 from services.solver.core.workload import Group
-
-REQUESTED_DRIVERS = "karpenter.sh/requested-dra-drivers"
-
 
 _ONLY_ASKS = "no node that exists has room, and none is bought: it only asks for room that is there"
 

@@ -8,7 +8,7 @@ Source: `docs/sources.md` D11.9-15.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,7 +33,8 @@ class Grant:
 
     claims: tuple[DeviceClaim, ...]
     """Those that it is the first to use."""
-    found: Found
+    found: dict[int, Found]
+    """By kind of what the bin may become, of which a node has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +57,15 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class _Planned:
-    """What a planned claim takes, by kind of instance type."""
+class _Open:
+    """What is taken at a spot that may become several kinds of node, by kind."""
 
     cluster: dict[int, Ledger] = field(default_factory=dict)
     template: dict[int, Ledger] = field(default_factory=dict)
-    at_most: Ledger = field(default_factory=Ledger)
     drivers: set[str] = field(default_factory=set)
 
 
+_NOTHING = Ledger()
 _EVERYWHERE = Spot(planned=False, number=-1)
 """Stands for what all places see; its revision grows with devices that no node has to itself."""
 
@@ -83,8 +84,10 @@ class Devices:
         self._kinds = Kinds()
         self._offers: dict[int, Offer] = {}
         self._taken = Ledger()
-        self._templates: dict[int, Ledger] = {}
-        self._planned: dict[int, _Planned] = {}
+        """By pods on nodes, of which there is only one kind each."""
+        self._open: dict[Spot, _Open] = {}
+        self._at_most: dict[Spot, Ledger] = {}
+        """What such spots take of the cluster's devices at most, where that is anything."""
         self._revisions: dict[Spot, int] = {}
         self._refused: dict[object, Refusal] = {}
 
@@ -104,8 +107,8 @@ class Devices:
     def take_standing(self, shape: PodShape, position: int, grant: Grant) -> None:
         """Give a pod on a standing bin what was found for it."""
         spot = Spot(planned=False, number=position)
-        _give(grant.found, self._taken, self._templates.setdefault(position, Ledger()))
-        self._note(shape, grant.claims, spot, (grant.found,))
+        self._give(spot, grant.found)
+        self._note(shape, grant.claims, spot, tuple(grant.found.values()))
 
     def _on_standing(self, claims: Sequence[DeviceClaim], spot: Spot) -> Grant | Refusal:
         if problem := self._obstacle(claims, spot):
@@ -115,14 +118,13 @@ class Devices:
             if not allows(terms, facts):
                 return _refusal(f"{described(claim)} is allocated where this node is not")
         asked = self._sharing.to_allocate(claims)
-        seen = Seen(
-            offer=self._places.offer(spot.number),
-            cluster=View(self._cluster(None)),
-            template=View((self._templates.setdefault(spot.number, Ledger()),)),
-        )
-        found = search(asked, seen, self._selectors)
-        if isinstance(found, NotFound):
-            return self._not_found(asked, seen, found)
+        found: dict[int, Found] = {}
+        for kind, offer in enumerate(self._places.offers(spot.number)):
+            seen = self._seen(spot, kind, offer)
+            result = search(asked, seen, self._selectors)
+            if isinstance(result, NotFound):
+                return self._not_found(asked, seen, result)
+            found[kind] = result
         return Grant(claims=asked, found=found)
 
     # Planned claims.
@@ -149,26 +151,13 @@ class Devices:
 
     def take_planned(self, shape: PodShape, claim: int, grant: PlannedGrant) -> None:
         """Give a pod on a planned claim what was found for it."""
-        planned = self._planned.setdefault(claim, _Planned())
-        for kind, found in grant.found.items():
-            cluster = planned.cluster.setdefault(kind, Ledger())
-            _give(found, cluster, planned.template.setdefault(kind, Ledger()))
-            planned.drivers.update(
-                one.candidate.pool.driver
-                for given in found.given
-                for one in given
-                if one.candidate.template
-            )
-        # What the claim cannot become any more takes nothing.
-        planned.cluster = {kind: planned.cluster[kind] for kind in grant.found}
-        planned.at_most = most(planned.cluster.values())
         spot = Spot(planned=True, number=claim)
+        self._give(spot, grant.found)
         self._note(shape, grant.claims, spot, tuple(grant.found.values()))
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices pods get of a planned claim's own node, sorted."""
-        planned = self._planned.get(claim)
-        return () if planned is None else tuple(sorted(planned.drivers))
+        return tuple(sorted(self._state(Spot(planned=True, number=claim)).drivers))
 
     def _on_planned(
         self, claims: Sequence[DeviceClaim], spot: Spot, known: ClaimClass, total: Ints
@@ -183,7 +172,7 @@ class Devices:
         asked = self._sharing.to_allocate(claims)
         if asked:
             return self._find(asked, spot, known, total)
-        kinds = self._planned.get(spot.number, _Planned()).cluster
+        kinds = self._state(spot).cluster
         return PlannedGrant(claims=(), known=known, found={kind: Found(given=()) for kind in kinds})
 
     def _find(
@@ -194,7 +183,7 @@ class Devices:
         accepted = np.zeros(len(known.rows), np.bool_)
         refusal, nearest = _refusal("no instance type is left that has room"), -1
         for kind in self._kinds.of(known, known.rows_for(total)):
-            seen = self._seen(spot.number, kind, known, total)
+            seen = self._seen_planned(spot, kind, known, total)
             result = search(asked, seen, self._selectors)
             if isinstance(result, NotFound):
                 if len(seen.offer.candidates) > nearest:
@@ -211,14 +200,10 @@ class Devices:
         rows = accepted[known.template.columns.row]
         return PlannedGrant(claims=asked, known=self._classes.restrict(known, rows), found=found)
 
-    def _seen(self, claim: int, kind: Kind, known: ClaimClass, total: Ints) -> Seen:
-        planned = self._planned.get(claim, _Planned())
-        own = planned.cluster.get(kind.number, Ledger())
-        return Seen(
-            offer=self._offer(kind.number),
-            cluster=View((*self._cluster(claim), own)),
-            template=View((planned.template.get(kind.number, Ledger()),)),
-            narrow=lambda chosen: self._settle(known, chosen, kind.rows, total) is not None,
+    def _seen_planned(self, spot: Spot, kind: Kind, known: ClaimClass, total: Ints) -> Seen:
+        seen = self._seen(spot, kind.number, self._offer(kind.number))
+        return replace(
+            seen, narrow=lambda chosen: self._settle(known, chosen, kind.rows, total) is not None
         )
 
     def _offer(self, kind: int) -> Offer:
@@ -259,14 +244,38 @@ class Devices:
                 return f"device class {sub.device_class!r} does not exist"
         return self._sharing.obstacle(claims, spot)
 
-    def _cluster(self, claim: int | None) -> tuple[Ledger, ...]:
-        """Return what everybody but one planned claim has of the devices of the cluster."""
-        others = (
-            planned.at_most
-            for number, planned in self._planned.items()
-            if number != claim and not planned.at_most.empty
+    def _seen(self, spot: Spot, kind: int, offer: Offer) -> Seen:
+        """Return a spot as the search sees it, should it become this kind."""
+        state = self._state(spot)
+        others = (held for other, held in self._at_most.items() if other != spot)
+        own = state.cluster.get(kind, _NOTHING)
+        return Seen(
+            offer=offer,
+            cluster=View((self._inventory.held, self._taken, *others, own)),
+            template=View((state.template.get(kind, _NOTHING),)),
         )
-        return (self._inventory.held, self._taken, *others)
+
+    def _state(self, spot: Spot) -> _Open:
+        return self._open.get(spot) or _Open()
+
+    def _give(self, spot: Spot, found: dict[int, Found]) -> None:
+        """Write down what a pod takes, whatever its spot becomes."""
+        state = self._open.setdefault(spot, _Open())
+        certain = not spot.planned and len(found) == 1
+        for kind, one in found.items():
+            cluster = self._taken if certain else state.cluster.setdefault(kind, Ledger())
+            _take(one, cluster, state.template.setdefault(kind, Ledger()))
+            state.drivers.update(
+                device.candidate.pool.driver
+                for given in one.given
+                for device in given
+                if device.candidate.template
+            )
+        # What the spot cannot become any more takes nothing.
+        state.cluster = {kind: state.cluster[kind] for kind in found if kind in state.cluster}
+        held = most(state.cluster.values())
+        if not held.empty:
+            self._at_most[spot] = held
 
     def _not_found(
         self, asked: tuple[DeviceClaim, ...], seen: Seen, found: NotFound, where: str = ""
@@ -290,7 +299,7 @@ class Devices:
         return self._revisions.get(spot, 0), self._revisions.get(_EVERYWHERE, 0)
 
 
-def _give(found: Found, cluster: Ledger, template: Ledger) -> None:
+def _take(found: Found, cluster: Ledger, template: Ledger) -> None:
     for given in found.given:
         for one in given:
             if one.admin_access:

@@ -1,22 +1,24 @@
 """What each standing bin can see: nodes their pools, claims in flight what is certain to come.
 
-Nodes that are not initialized yet count with what their instance type brings, as their drivers may
-have published only a part of it.
+Of drivers that have published nothing yet, a node that is not initialized counts with what its
+instance type brings, and so does one that was bought for devices of such a driver: they will come.
 
 Source: `docs/sources.md` D11.3.
 """
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from libs.domain import labels as label_keys
 from libs.domain.capacity import InstanceType, NodeClassRef
-from libs.domain.node import Node
+from libs.domain.device import REQUESTED_DRIVERS
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.selector import NODE_NAME_FIELD
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.devices.inventory import Inventory
-from services.solver.core.devices.offer import NOTHING, Offer, template_offer, with_own
+from services.solver.core.devices.offer import Offer, template_offer, with_own
 from services.solver.core.standing import Standing
 
 
@@ -28,7 +30,7 @@ class Places:
         self._standing = standing
         self._inventory = inventory
         self._facts: dict[int, Mapping[str, str]] = {}
-        self._offers: dict[int, Offer] = {}
+        self._offers: dict[int, tuple[Offer, ...]] = {}
 
     def facts(self, position: int) -> Mapping[str, str]:
         """Return what is certain of a bin: its labels and, under `metadata.name`, its name."""
@@ -43,51 +45,59 @@ class Places:
             self._facts[position] = found
         return found
 
-    def offer(self, position: int) -> Offer:
-        """Return what a bin can see."""
+    def offers(self, position: int) -> tuple[Offer, ...]:
+        """Return what a bin can see: a claim that is not launched, for each kind of its types."""
         found = self._offers.get(position)
         if found is None:
-            found = self._offers[position] = self._offer(position)
+            made = self._of_node if self._is_node(position) else self._of_claim
+            found = self._offers[position] = made(position)
         return found
-
-    def name(self, position: int) -> str:
-        """Return the name of the node or claim."""
-        return self._standing.names[position]
 
     def _is_node(self, position: int) -> bool:
         return self._standing.kinds[position] is TargetKind.NODE
 
-    def _offer(self, position: int) -> Offer:
+    def _of_node(self, position: int) -> tuple[Offer, ...]:
         name, facts = self._standing.names[position], self.facts(position)
-        if not self._is_node(position):
-            claim = self._snapshot.nodeclaims[name]
-            return with_own(self._inventory.of_node("", facts), self._of_type(claim, facts))
         node = self._snapshot.nodes[name]
         offer = self._inventory.of_node(name, facts)
-        return offer if node.initialized else with_own(offer, self._yet_to_come(node, facts))
-
-    def _yet_to_come(self, node: Node, facts: Mapping[str, str]) -> Offer:
         claim = self._snapshot.nodeclaims.get(node.nodeclaim)
         if claim is None:
-            return NOTHING
-        return self._of_type(claim, facts, self._inventory.drivers_on(node.name))
-
-    def _of_type(
-        self,
-        claim: NodeClaim,
-        facts: Mapping[str, str],
-        published: frozenset[str] = frozenset(),
-    ) -> Offer:
-        """Return what the instance type brings, if it is known, of drivers yet to publish it."""
+            return (offer,)
+        published = self._inventory.drivers_on(name)
         kind = self._type(claim.node_class, facts.get(label_keys.INSTANCE_TYPE, ""))
-        if kind is None:
-            return NOTHING
-        return template_offer(pool for pool in kind.device_pools if pool.driver not in published)
+        coming = [
+            pool
+            for pool in (() if kind is None else kind.device_pools)
+            if pool.driver not in published
+            and (not node.initialized or pool.driver in _awaited(claim))
+        ]
+        return (with_own(offer, template_offer(coming)),)
+
+    def _of_claim(self, position: int) -> tuple[Offer, ...]:
+        """Return what the claim's node will see, for all that it may become."""
+        facts = self.facts(position)
+        offer = self._inventory.of_node("", facts)
+        possible = self._standing.classes[int(self._standing.class_of[position])].possible
+        if possible is not None and possible.columns is not None and possible.offerings is not None:
+            columns = possible.columns
+            rows = columns.row_type[columns.row[possible.offerings]]
+            types = [columns.types[one] for one in np.unique(rows).tolist()]
+        else:
+            claim = self._snapshot.nodeclaims[self._standing.names[position]]
+            kind = self._type(claim.node_class, facts.get(label_keys.INSTANCE_TYPE, ""))
+            types = [] if kind is None else [kind]
+        kinds = dict.fromkeys(one.device_pools for one in types) or {(): None}
+        return tuple(with_own(offer, template_offer(pools)) for pools in kinds)
 
     def _type(self, node_class: NodeClassRef, name: str) -> InstanceType | None:
         catalogue = self._snapshot.catalogues.get(node_class.key)
         types = () if catalogue is None else catalogue.instance_types
         return next((one for one in types if one.name == name), None)
+
+
+def _awaited(claim: NodeClaim) -> list[str]:
+    """Return the drivers whose devices the claim was bought for."""
+    return dict(claim.annotations).get(REQUESTED_DRIVERS, "").split(",")
 
 
 def _certain(claim: NodeClaim) -> Mapping[str, str]:

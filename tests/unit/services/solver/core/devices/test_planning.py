@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
-from libs.domain.device import DeviceHold, DevicePool, named_node
+from libs.domain.device import REQUESTED_DRIVERS, DeviceHold, DevicePool, named_node
 from libs.domain.plan import Plan
-from libs.domain.reason import Rule
+from libs.domain.pod import Target
+from libs.domain.reason import Rule, TargetKind
 from libs.domain.requirements import Requirements
 from libs.domain.solution import SolveOptions
 from tests.support.builders import (
     a_catalogue,
+    a_daemonset,
     a_node,
     a_nodeclaim,
     a_pod,
@@ -20,6 +22,7 @@ from tests.support.builders import (
     a_type,
     amounts,
     pods,
+    require,
 )
 from tests.unit.services.solver.core.asking import (
     left_over,
@@ -31,6 +34,7 @@ from tests.unit.services.solver.core.asking import (
 from tests.unit.services.solver.core.devices.planning import (
     CATALOGUE,
     FEW,
+    OPEN,
     ZONE_B,
     claiming,
     gpus_of,
@@ -167,6 +171,51 @@ def test_a_claim_in_flight_brings_what_its_type_surely_brings(
     assert on_nodes(plan) == expected
 
 
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        pytest.param(["two"], {"claim-1": 2}, id="one type"),
+        pytest.param(["one", "two"], {"claim-1": 1}, id="the least of its types"),
+        pytest.param(["plain", "two"], {}, id="one of its types has none"),
+    ],
+)
+def test_a_claim_that_is_not_launched_brings_what_each_of_its_types_brings(
+    types: list[str], expected: dict[str, int]
+) -> None:
+    claim = a_nodeclaim(requirements=require((label_keys.INSTANCE_TYPE, "In", types)))
+
+    plan = plan_with(nodeclaims=[claim], catalogues=[CATALOGUE], pods=pods(3))
+
+    assert on_nodes(plan) == expected
+
+
+def test_pods_with_devices_stay_where_an_earlier_plan_put_them() -> None:
+    target = Target(TargetKind.NODE, "node-2")
+    waiting = [*pods(1, target=target), a_pod("late")]
+    pools = [gpus_of("node-1", 1), gpus_of("node-2", 1)]
+
+    plan = plan_with(*pools, nodes=[a_node("node-1"), a_node("node-2")], pods=waiting)
+
+    assert {one.target: one.pod_uids for one in plan.nominations} == {
+        "node-1": ("uid-late",),
+        "node-2": (waiting[0].uid,),
+    }
+
+
+def test_a_node_bought_for_devices_has_them_once_their_driver_is_there() -> None:
+    claim = a_nodeclaim(
+        labels={label_keys.INSTANCE_TYPE: "two"}, annotations=((REQUESTED_DRIVERS, DRIVER),)
+    )
+    node = a_node(nodeclaim="claim-1", labels={label_keys.INSTANCE_TYPE: "two"})
+    given: dict[str, Any] = {"catalogues": [CATALOGUE], "nodepools": [], "pods": pods(3)}
+
+    plan = plan_with(nodeclaims=[claim], nodes=[node], **given)
+    unasked = replace(claim, annotations=())
+
+    assert on_nodes(plan) == {"node-1": 2}
+    assert on_nodes(plan_with(nodeclaims=[unasked], nodes=[node], **given)) == {}
+
+
 def test_a_node_that_is_not_initialized_counts_with_what_its_type_brings() -> None:
     claim = a_nodeclaim(labels={label_keys.INSTANCE_TYPE: "two"})
     node = a_node(nodeclaim="claim-1", initialized=False, labels={label_keys.INSTANCE_TYPE: "two"})
@@ -260,3 +309,25 @@ def test_all_devices_of_a_new_node_are_all_that_its_type_brings() -> None:
     plan = plan_with(shapes=both, pods=[*pods(1), *pods(1, 2)], catalogues=[CATALOGUE])
 
     assert sorted(on_new(plan)) == [1, 1]
+
+
+# Daemons.
+
+
+@pytest.mark.parametrize(
+    ("gates", "cheapest"),
+    [
+        pytest.param(SolveOptions(), "m-2", id="ignored with the gate closed"),
+        pytest.param(OPEN, "m-4", id="counted with the gate open"),
+    ],
+)
+def test_daemons_with_claims_take_room_where_claims_count(
+    gates: SolveOptions, cheapest: str
+) -> None:
+    shapes = [a_shape(1, cpu="2"), claiming(number=100, cpu="1")]
+
+    plan = plan_with(
+        gates=gates, shapes=shapes, daemonsets=[a_daemonset()], catalogues=[a_catalogue()]
+    )
+
+    assert the_claim(plan).instance_types[0] == cheapest

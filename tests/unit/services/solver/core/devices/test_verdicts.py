@@ -62,7 +62,7 @@ def _taken(snapshot: ClusterSnapshot, shape: PodShape, node: str) -> list[list[s
         return None
     return [
         [f"{one.request}={'/'.join(one.candidate.id)}" for one in given]
-        for given in grant.found.given
+        for given in grant.found[0].given
     ]
 
 
