@@ -13,7 +13,7 @@ import numpy as np
 
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
-from services.solver.core.domains import ABSENT, Domains, apart_from_hostname, is_single
+from services.solver.core.domains import ABSENT, Domains, apart_from_hostname, is_single, members
 from services.solver.core.exclusion import Exclusive, conflict
 from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, Ints, covering, frontier
@@ -118,6 +118,18 @@ class ClaimClasses:
         found = known._domains.get(key)
         if found is None:
             found = known._domains[key] = self._find_domains(known, key)
+        return found
+
+    def prices(self, known: ClaimClass, key: str, request: Ints) -> dict[int, int]:
+        """Return the least price, in nano-dollars, of a claim with this room, by domain."""
+        columns = known.template.columns
+        column = columns.key(key)
+        mask = known.narrowed_rows(known.rows_for(request))
+        found: dict[int, int] = {}
+        for number in np.unique(column.index[mask]).tolist():
+            least = int(columns.price[mask & (column.index == number)].min())
+            for domain in members(self._values_bits(known, key, column.distinct[number]) & ~ABSENT):
+                found[domain] = min(found.get(domain, least), least)
         return found
 
     def pinned(self, known: ClaimClass, keys: Sequence[str], request: Ints) -> ClaimClass | None:

@@ -3,7 +3,7 @@
 Apart from counting because nothing here changes during a solve: each answer is found once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class Ground:
         self._domain_of: dict[str, Ints] = {}
         self._within: dict[tuple[str, int], Bools] = {}
         self._reach: dict[tuple[int, str], int] = {}
+        self._turns: dict[tuple[int, str], dict[int, tuple[int, int]]] = {}
         self._open_to: dict[int, tuple[Template, ...]] = {}
 
     def domain_of(self, key: str) -> Ints:
@@ -89,6 +90,18 @@ class Ground:
                 found |= self.classes.domains(narrower, key)
             found &= ~ABSENT
             self._reach[id(ask), key] = found
+        return found
+
+    def turns(self, ask: Ask, key: str) -> Mapping[int, tuple[int, int]]:
+        """Return by domain when a new node there would be had: the pool's turn, then the price."""
+        found = self._turns.get((id(ask), key))
+        if found is None:
+            found = self._turns[id(ask), key] = {}
+            for known in self.new_nodes(ask):
+                request = known.template.dimensions.requests(ask.shape.requests)
+                for number, price in self.classes.prices(known, key, request).items():
+                    turn = known.template.index, price
+                    found[number] = min(found.get(number, turn), turn)
         return found
 
     def open_to(self, ask: Ask) -> tuple[Template, ...]:

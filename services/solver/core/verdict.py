@@ -6,6 +6,7 @@ Source: kube-scheduler's PodTopologySpread and InterPodAffinity; on hosts the mi
 anything can be bought, since an empty node can always be had (`docs/sources.md` D8.6).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +27,10 @@ class Verdict:
     bounds: Bounds
     """Allowed domains by key."""
     ranked: tuple[tuple[str, tuple[int, ...]], ...]
-    """For each key of a spread constraint its allowed domains as sets of one, emptiest first."""
+    """For each key of a spread constraint its allowed domains as sets of one, emptiest first.
+
+    Of equally empty ones that comes first in which the first pool buys a node most cheaply.
+    """
     pins: tuple[str, ...]
     """Keys of which a claim must be in one domain, since the pod is counted there."""
     caps: Ints | None
@@ -191,12 +195,23 @@ class _Judgement:
                 # The daemon that comes may fill the emptiest domain, or the only one.
                 least = min([there, *lowest[1:]])
             if there + rule.own - least <= rule.constraint.max_skew:
-                allowed.append((there, topology.ground.domains.value(key, number), number))
-        order = [1 << number for _, _, number in sorted(allowed)]
+                allowed.append((there, number))
+        order = [1 << number for _, number in sorted(allowed, key=self._rank_of(key))]
         known = self._ranked.get(key)
         self._ranked[key] = order if known is None else [bits for bits in known if bits in order]
         if rule.own:
             self._batch = 1
+
+    def _rank_of(self, key: str) -> Callable[[tuple[int, int]], tuple[object, ...]]:
+        """Return what a domain with so many pods is ranked by: pods, turn of a new node, name."""
+        ground = self._topology.ground
+        turns = ground.turns(self._ask, key)
+        last = len(ground.templates), 0
+        return lambda one: (
+            one[0],
+            turns.get(one[1], last),
+            ground.domains.value(key, one[1]),
+        )
 
     def _bound(self, key: str, bits: int) -> None:
         self._bounds[key] = self._bounds.get(key, -1) & bits
