@@ -123,7 +123,13 @@ def _text(pod: Pod) -> bytes:
     if spec.node_name:
         status = pod.status
         resizing = [one.reason for one in status.conditions if one.type == "PodResizePending"]
-        bound = (status.container_statuses, status.init_container_statuses, resizing)
+        bound = (
+            status.container_statuses,
+            status.init_container_statuses,
+            status.resources,
+            status.allocated_resources,
+            resizing,
+        )
     return _encode(
         (
             pod.metadata.namespace,

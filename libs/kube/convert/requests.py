@@ -29,16 +29,17 @@ _EVERY_ADDRESS = "0.0.0.0"
 def pod_requests(pod: Pod) -> Resources:
     """Return what the pod takes on a node; `pods` is 1.
 
-    A pod on a node takes the largest of what its containers ask for, were given and have; where its
-    resize is infeasible, what they ask for does not count.
+    A pod on a node takes the largest of what its containers ask for, were given and have, and so
+    does the pod as a whole; where its resize is infeasible, what is asked for does not count.
 
     Raises:
         InvalidRequest: a bad resource name, a bad or negative quantity, a sum beyond 2^63-1.
     """
     spec = pod.spec
     given = _given(pod) if spec.node_name else {}
-    total = _of_containers(spec, given, infeasible=bool(given) and _resize_is_infeasible(pod))
-    total.update(_of_the_pod(spec.resources, total))
+    infeasible = bool(spec.node_name) and _resize_is_infeasible(pod)
+    total = _of_containers(spec, given, infeasible=infeasible)
+    total.update(_resized(_of_the_pod(spec.resources, total), pod, infeasible=infeasible))
     _add(total, _amounts(spec.overhead, "spec.overhead"))
     amounts = _rounded(total)
     for name, amount in amounts.items():
@@ -119,6 +120,19 @@ def _of_the_pod(resources: ResourceRequirements | None, containers: _Amounts) ->
         for name, amount in requests.items()
         if name in (CPU, MEMORY) or name.startswith("hugepages-")
     }
+
+
+def _resized(asked: _Amounts, pod: Pod, *, infeasible: bool) -> _Amounts:
+    """Return the amounts of a pod as a whole, which may be resized once it is on a node."""
+    status = pod.status
+    if status.resources is None or not pod.spec.node_name:
+        return asked
+    has = _largest(
+        _amounts(status.resources.requests, "status.resources.requests"),
+        _amounts(status.allocated_resources, "status.allocatedResources"),
+    )
+    has = {name: amount for name, amount in has.items() if name in asked}
+    return asked | has if infeasible else _largest(asked, has)
 
 
 def _given(pod: Pod) -> dict[str, _Amounts]:

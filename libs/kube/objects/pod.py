@@ -256,6 +256,10 @@ class PodStatus(KubeStruct, frozen=True):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     resource_claim_statuses: tuple[ResourceClaimStatus, ...] = ()
+    resources: ResourceRequirements | None = None
+    """What the pod as a whole has."""
+    allocated_resources: Quantities = msgspec.field(default_factory=dict)
+    """What the pod as a whole was given."""
 
 
 class Pod(KubeStruct, frozen=True):

@@ -123,6 +123,29 @@ def test_a_pod_that_is_resized(node: str, conditions: list[Any], cpu: int) -> No
 
 
 @pytest.mark.parametrize(
+    ("node", "reason", "cpu"),
+    [
+        pytest.param("n", "Deferred", 3000, id="the largest of asked, given and had"),
+        pytest.param("n", "Infeasible", 2000, id="infeasible: what it has"),
+        pytest.param("", "Infeasible", 3000, id="a pending pod has nothing"),
+    ],
+)
+def test_a_pod_whose_own_resources_are_resized(node: str, reason: str, cpu: int) -> None:
+    status = {
+        "resources": {"requests": {"cpu": "1", "memory": "1Gi"}},
+        "allocatedResources": {"cpu": "2"},
+        "conditions": [{"type": "PodResizePending", "reason": reason}],
+    }
+    asked = {"requests": {"cpu": "3"}}
+
+    found = pod_requests(
+        pod(containers=[a_container("1")], resources=asked, nodeName=node, status=status)
+    )
+
+    assert (found.get("cpu"), found.get("memory")) == (cpu, 0)
+
+
+@pytest.mark.parametrize(
     ("spec", "field"),
     [
         pytest.param(
