@@ -157,6 +157,8 @@ def _unplaced(
 def _short(encoded: Encoded, short: Mapping[str, str]) -> tuple[UnplacedPods, ...]:
     found = []
     for gang, message in sorted(short.items()):
+        if encoded.snapshot.gangs[gang].existing_only:
+            message = f"{message}: no node is bought, it only asks for room that is there"
         uids = [uid for group in encoded.work.groups for uid in _members(group, gang)]
         found.append(
             UnplacedPods(pod_uids=tuple(sorted(uids)), reason=Unplaceable(message=message))
