@@ -15,6 +15,7 @@ reads as zero, is one too.
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor
 
 from libs.domain.errors import InvalidRequest
@@ -118,8 +119,9 @@ def _text(quantity: str | int | float) -> str:
     return repr(quantity)
 
 
+@lru_cache(maxsize=16_384)
 def _parse(text: str) -> tuple[Fraction, str]:
-    """Return the value and the suffix as written."""
+    """Return the value and the suffix as written; a cluster repeats its few quantities."""
     match = _SYNTAX.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
     if match is None or not (match["whole"] or match["part"]):
         raise InvalidRequest(f"{text[:_LONGEST_TEXT]!r} is not a quantity such as 500m, 2 or 1.5Gi")
