@@ -4,7 +4,7 @@ Apart from the state because each is a small function from its objects to its pa
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -199,12 +199,25 @@ def devices(objects: Objects, problems: Problems) -> tuple[list[DevicePool], lis
 
 def _device_classes(objects: Objects, problems: Problems) -> list[DeviceClass]:
     found = []
-    for (_, name), one in objects.of(device_objects.DeviceClass).items():
+    taken: set[str] = set()
+    # Of several classes with one resource the newest counts, then the first by name.
+    for (_, name), one in sorted(objects.of(device_objects.DeviceClass).items(), key=_class_order):
         try:
-            found.append(device_class(one))
+            made = device_class(one)
         except InvalidRequest as error:
             problems.add("DeviceClass", "", name, error)
+            continue
+        found.append(
+            replace(made, extended_resource="") if made.extended_resource in taken else made
+        )
+        taken.add(made.extended_resource)
     return found
+
+
+def _class_order(item: tuple[Key, device_objects.DeviceClass]) -> tuple[float, str]:
+    (_, name), one = item
+    created = one.metadata.creation_timestamp
+    return 0.0 if created is None else -created.timestamp(), name
 
 
 def _newest_daemon_pods(records: Iterable[PodRecord]) -> dict[str, PodRecord]:

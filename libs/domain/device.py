@@ -24,6 +24,8 @@ from libs.domain.taint import Taint, Toleration
 
 REQUESTED_DRIVERS = "karpenter.sh/requested-dra-drivers"
 """Annotation of a NodeClaim: drivers, joined by commas, whose devices its node has to publish."""
+IMPLICIT_RESOURCE = "deviceclass.resource.kubernetes.io/"
+"""What the resource begins with that every class stands for; its name follows."""
 MOST_DEVICES_OF_CLAIM = 32
 """Most devices that one claim is given."""
 MOST_CONSUMERS_OF_CLAIM = 256
@@ -207,6 +209,9 @@ class DeviceClass:
 
     name: str
     selectors: tuple[str, ...] = ()
+    extended_resource: str = ""
+    """Resource that a device of the class is, for pods that ask for it like for any other; of
+    classes with the same resource only the one that counts has it."""
 
 
 def named_node(name: str) -> Requirements:

@@ -84,12 +84,20 @@ def encode_device_pool(pool: DevicePool) -> pb.DevicePool:
 def decode_device_class(message: pb.DeviceClass) -> DeviceClass:
     """Return the class."""
     require(message, "name")
-    return DeviceClass(name=message.name, selectors=tuple(message.selectors))
+    return DeviceClass(
+        name=message.name,
+        selectors=tuple(message.selectors),
+        extended_resource=message.extended_resource,
+    )
 
 
 def encode_device_class(device_class: DeviceClass) -> pb.DeviceClass:
     """Return the message."""
-    return pb.DeviceClass(name=device_class.name, selectors=device_class.selectors)
+    return pb.DeviceClass(
+        name=device_class.name,
+        selectors=device_class.selectors,
+        extended_resource=device_class.extended_resource,
+    )
 
 
 def _decode_request(message: pb.DeviceRequest) -> DeviceRequest:

@@ -46,7 +46,9 @@ def device_class(given: objects.DeviceClass) -> DeviceClass:
         InvalidRequest: a selector of a kind that is not known.
     """
     return DeviceClass(
-        name=given.metadata.name, selectors=_expressions(given.spec.selectors, "spec.selectors")
+        name=given.metadata.name,
+        selectors=_expressions(given.spec.selectors, "spec.selectors"),
+        extended_resource=given.spec.extended_resource_name,
     )
 
 

@@ -155,6 +155,7 @@ class DeviceClassSpec(KubeStruct, frozen=True):
     """What devices of a class have in common."""
 
     selectors: tuple[DeviceSelector, ...] = ()
+    extended_resource_name: str = ""
 
 
 class DeviceClass(KubeStruct, frozen=True):

@@ -18,6 +18,7 @@ from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.companions import together
 from services.solver.core.devices.allocating import Devices
+from services.solver.core.devices.extended import delegated
 from services.solver.core.devices.inventory import Inventory
 from services.solver.core.devices.places import Places
 from services.solver.core.devices.selecting import Selectors
@@ -56,6 +57,8 @@ def encode(
     """Return the snapshot in columns."""
     sold = market(snapshot, options, memory)
     snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
+    if _counts_devices(options):
+        snapshot = delegated(snapshot)
     work = workload(snapshot, now)
     shapes = {group.shape.id: group.shape for group in work.groups}
     daemons = {

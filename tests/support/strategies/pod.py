@@ -149,7 +149,9 @@ device_pools = st.builds(
     ),
     problem=texts,
 )
-device_classes = st.builds(device.DeviceClass, name=names, selectors=tuples(texts))
+device_classes = st.builds(
+    device.DeviceClass, name=names, selectors=tuples(texts), extended_resource=texts
+)
 
 attach_counts = st.builds(pod.VolumeAttachCount, driver=names, count=counts)
 shapes = st.builds(

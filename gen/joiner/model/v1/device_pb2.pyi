@@ -560,8 +560,13 @@ class DeviceClass(_message.Message):
 
     NAME_FIELD_NUMBER: _builtins.int
     SELECTORS_FIELD_NUMBER: _builtins.int
+    EXTENDED_RESOURCE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name. Required."""
+    extended_resource: _builtins.str
+    """Resource that a device of the class is, for pods that ask for it like for any other. Of classes
+    with the same resource only the one that counts has it.
+    """
     @_builtins.property
     def selectors(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """CEL expressions over `device`, all of which must hold."""
@@ -571,10 +576,11 @@ class DeviceClass(_message.Message):
         *,
         name: _builtins.str = ...,
         selectors: _abc.Iterable[_builtins.str] | None = ...,
+        extended_resource: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "selectors", b"selectors"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["extended_resource", b"extended_resource", "name", b"name", "selectors", b"selectors"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

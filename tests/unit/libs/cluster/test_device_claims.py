@@ -141,3 +141,15 @@ def test_a_claim_and_a_class_that_are_illegible_stop_only_themselves() -> None:
 
     assert sorted(reasons(snapshot)) == ["DeviceClass//odd", "ResourceClaim/default/c"]
     assert list(snapshot.device_classes) == ["gpu"]
+
+
+def test_of_classes_with_one_resource_the_newest_counts_then_the_first_by_name() -> None:
+    def _class(name: str, day: int) -> Document:
+        made = an_object(GROUP, "DeviceClass", name, spec={"extendedResourceName": "e.com/gpu"})
+        made["metadata"]["creationTimestamp"] = f"2026-01-0{day}T00:00:00Z"
+        return made
+
+    snapshot = snapshot_of(_class("old", 1), _class("b", 2), _class("a", 2))
+
+    found = {name: one.extended_resource for name, one in snapshot.device_classes.items()}
+    assert found == {"a": "e.com/gpu", "b": "", "old": ""}
