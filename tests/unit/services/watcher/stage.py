@@ -243,14 +243,14 @@ class Stage:
         status = {"status": {"conditions": [condition]}}
         self.server.direct.patch(kind, name, status, subresource="status")
 
-    def add_pod(self, name: str, cpu: str = "1") -> None:
+    def add_pod(self, name: str, cpu: str = "1", labels: Mapping[str, str] | None = None) -> None:
         """Create a pod that the scheduler has found no node for."""
         resources = {"requests": {"cpu": cpu, "memory": "1Gi"}}
         containers = [{"name": "c", "image": "i", "resources": resources}]
         self.server.direct.create(
             "pods",
             {
-                "metadata": {"name": name, "namespace": "default"},
+                "metadata": {"name": name, "namespace": "default", "labels": dict(labels or {})},
                 "spec": {"containers": containers},
             },
         )
