@@ -18,6 +18,7 @@ from libs.checker.gangs import bought_in_vain, broken_gangs
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node
 from libs.checker.storage import node_capacities
+from libs.checker.virtual import virtual_pods
 from libs.domain import feature_gates
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.overlay import OverlaidOffer, completed
@@ -88,11 +89,13 @@ def check_plan(
     for each in bought:
         brought = node_slices(planned_name(each.claim), each.kind)
         coming += [("ResourceSlice", one) for one in brought]
+    coming += [("Pod", pod) for pod in virtual_pods(snapshot, plan)]
     placed = [names.get(uid, uid) for uid in _placed(plan)]
     there = ahead(cluster, snapshot, placed, coming)
-    violations += check(
-        there, nodes, list(_placements(plan, names, virtual)), daemon_sets=daemon_sets
-    )
+    # Virtual pods come last, as they are given up to real ones.
+    placements = list(_placements(plan, names, virtual, real=True))
+    placements += _placements(plan, names, virtual, real=False)
+    violations += check(there, nodes, placements, daemon_sets=daemon_sets)
     return violations
 
 
@@ -137,15 +140,15 @@ def _names(cluster: Cluster, rows: Mapping[str, PodRow]) -> dict[str, str]:
 
 
 def _placements(
-    plan: Plan, names: Mapping[str, str], virtual: frozenset[str]
+    plan: Plan, names: Mapping[str, str], virtual: frozenset[str], *, real: bool
 ) -> Iterator[Placement]:
-    """Yield who is placed where; nothing is to be nominated for virtual pods."""
-    for nomination in plan.nominations:
+    """Yield who is placed where: real pods, or virtual ones, for which nothing is nominated."""
+    for nomination in plan.nominations if real else ():
         for uid in nomination.pod_uids:
             yield names.get(uid, uid), nomination.target
     for claim in plan.nodeclaims:
         for uid in claim.pod_uids:
-            if uid not in virtual:
+            if (uid in virtual) is not real:
                 yield names.get(uid, uid), planned_name(claim)
 
 
