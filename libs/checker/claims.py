@@ -59,7 +59,7 @@ def purchase(
         sold = offers(snapshot, feature_gates.NONE_GIVEN)
     offer = sold.get(pool.name)
     catalogue = offer.catalogue if offer else None
-    found = find_offering(catalogue, claim.cheapest) if catalogue else None
+    found = find_offering(catalogue, claim) if catalogue else None
     if catalogue is None or found is None or not found[1].available:
         return _wrong(claim, "Offering", f"{_shown(claim.cheapest)} is not sold")
     return Purchase(

@@ -12,7 +12,7 @@ from libs.domain.capacity import Catalogue, InstanceType, Offering
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
-from libs.domain.plan import LaunchOption, PlannedNodeClaim
+from libs.domain.plan import PlannedNodeClaim
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.taint import Taint
@@ -24,13 +24,14 @@ def planned_name(claim: PlannedNodeClaim) -> str:
 
 
 def find_offering(
-    catalogue: Catalogue, option: LaunchOption
+    catalogue: Catalogue, claim: PlannedNodeClaim
 ) -> tuple[InstanceType, Offering] | None:
-    """Return what the catalogue sells under the option's names, None if nothing.
+    """Return what the catalogue sells under the names of the claim's cheapest option, else None.
 
     Of several offerings of one zone and capacity type, as reservations are, the one that can be
-    had at the option's price is meant.
+    had at the option's price and that the claim allows is meant.
     """
+    option = claim.cheapest
     sold = [
         (kind, one)
         for kind in catalogue.instance_types
@@ -38,10 +39,13 @@ def find_offering(
         for one in kind.offerings
         if (one.zone, one.capacity_type) == (option.zone, option.capacity_type)
     ]
-    asked = option.price_nanos_per_hour
     return min(
         sold,
-        key=lambda one: (not one[1].available, one[1].price_nanos_per_hour != asked),
+        key=lambda one: (
+            not one[1].available,
+            one[1].price_nanos_per_hour != option.price_nanos_per_hour,
+            not claim.requirements.has_intersection(one[1].requirements),
+        ),
         default=None,
     )
 
