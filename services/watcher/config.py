@@ -13,6 +13,7 @@ from libs.runtime.leader import LeaderSettings
 
 _IN_EFFECT = (
     FeatureGate.CAPACITY_BUFFER,
+    FeatureGate.DYNAMIC_RESOURCES,
     FeatureGate.NODE_OVERLAY,
     FeatureGate.RESERVED_CAPACITY,
 )

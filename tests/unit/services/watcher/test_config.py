@@ -40,6 +40,11 @@ def test_a_gate_without_effect_may_be_said_to_be_what_it_is() -> None:
     assert not loaded(FEATURE_GATES=gates).is_open(FeatureGate("NodeRepair"))
 
 
+def test_claims_of_devices_count_if_somebody_says_so() -> None:
+    assert not loaded().is_open(FeatureGate("DynamicResources"))
+    assert loaded(FEATURE_GATES="DynamicResources=true").is_open(FeatureGate("DynamicResources"))
+
+
 def test_the_nomination_window_is_never_shorter_than_ten_seconds() -> None:
     assert loaded(BATCH_MAX_DURATION="1s").nomination == timedelta(seconds=10)
 
