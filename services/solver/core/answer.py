@@ -16,7 +16,7 @@ from services.solver.core.problem import Problem
 from services.solver.core.reasons import unplaceable
 from services.solver.core.workload import Group
 
-_ONLY_ASKS = "no node that exists has room, and none is bought: it only asks for room that is there"
+_ONLY_ASKS = "no node is bought, since it only asks for room that is there"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ def _unplaced(
         if not group.virtual:
             reason = unplaceable(made, packer, encoded.refused, index)
             if group.existing_only:
-                reason = replace(reason, message=_ONLY_ASKS, rejections=())
+                reason = replace(reason, message=f"no node has room; {_ONLY_ASKS}", rejections=())
             found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
     return tuple(found)
 
@@ -157,12 +157,10 @@ def _unplaced(
 def _short(encoded: Encoded, short: Mapping[str, str]) -> tuple[UnplacedPods, ...]:
     found = []
     for gang, message in sorted(short.items()):
-        if encoded.snapshot.gangs[gang].existing_only:
-            message = f"{message}: no node is bought, it only asks for room that is there"
+        asks = encoded.snapshot.gangs[gang].existing_only
+        why = f"{message}; {_ONLY_ASKS}" if asks else message
         uids = [uid for group in encoded.work.groups for uid in _members(group, gang)]
-        found.append(
-            UnplacedPods(pod_uids=tuple(sorted(uids)), reason=Unplaceable(message=message))
-        )
+        found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=Unplaceable(message=why)))
     return tuple(found)
 
 
