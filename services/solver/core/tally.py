@@ -50,6 +50,8 @@ class Tally:
     """Whether terminating pods count."""
     shapes: frozenset[int]
     """Ids of the shapes that count."""
+    hard: bool = False
+    """Whether a constraint is about it that no pod gives up."""
     by_domain: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     """By domain number; unused for hosts."""
     by_bin: Ints = field(default_factory=lambda: np.zeros(64, np.int64))

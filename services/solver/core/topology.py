@@ -78,19 +78,18 @@ class Topology:
         by_id = {shape.id: shape for shape in daemons}
         waiting = list(asks)
         self._asks = waiting
+        # Of each shape the last ask is the one without preferences.
+        hard = {ask.shape.id: ask for ask in waiting}.values()
         shapes = {ask.shape.id: ask.shape for ask in waiting}
         everyone = by_id | shapes | {shape.id: shape for shape in bound.shapes}
         self._index = ShapeIndex(everyone.values(), namespaces)
         self._own_tallies(everyone.values(), frozenset(shapes))
         self._volume_tallies(everyone.values())
         for ask in waiting:
-            for constraint in ask.spread:
-                self._spread_tally(constraint, ask)
-            for terms in ask.affinity:
-                for key in _keys(terms):
-                    self._matching_tally(terms, key)
-            for term in ask.anti_affinity:
-                self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
+            self._tallies_of(ask)
+        for ask in hard:
+            for tally in self._tallies_of(ask):
+                tally.hard = True
         self._count(bound)
         for shape in bound.shapes:
             self._hold(shape)
@@ -116,11 +115,22 @@ class Topology:
                 self._noted.add(one.known.id)
                 self._opened.append(one)
         for tally in self._counting.get(shape.id, ()):
-            tally.total += int(counts.sum())
+            tally.total += int(counts[self._has_key(tally, bins, opened)].sum())
             if tally.on_hosts:
                 self._record_hosts(tally, bins, counts, opened)
             else:
                 self._record_domains(tally, bins, counts, opened)
+
+    def _has_key(self, tally: Tally, bins: Ints, opened: list[Opened]) -> Bools:
+        """Return (n,): whether each of these bins has the key by which a tally counts."""
+        standing, classes = self.ground.standing, self.ground.classes
+        there = standing.hostnames if tally.on_hosts else self.ground.domain_of(tally.key) != 0
+        found = np.ones(len(bins), np.bool_)
+        stands = bins < len(standing)
+        found[stands] = there[bins[stands]]
+        if not tally.on_hosts:
+            found[~stands] = [classes.domains(one.known, tally.key) != ABSENT for one in opened]
+        return found
 
     def _hold(self, shape: PodShape) -> None:
         self._held.update(one.claim for one in shape.shared_volumes if one.exclusive)
@@ -205,6 +215,16 @@ class Topology:
 
     # How rules and tallies are made.
 
+    def _tallies_of(self, ask: Ask) -> list[Tally]:
+        """Return the tallies that the constraints of an ask are about."""
+        found = [self._spread_tally(constraint, ask) for constraint in ask.spread]
+        for terms in ask.affinity:
+            found += [self._matching_tally(terms, key) for key in _keys(terms)]
+        for term in ask.anti_affinity:
+            key = label_keys.canonical_key(term.topology_key)
+            found.append(self._matching_tally((term,), key))
+        return found
+
     def _own_tallies(self, shapes: Iterable[PodShape], waiting: frozenset[int]) -> None:
         owners: dict[PodAffinityTerm, set[int]] = defaultdict(set)
         for shape in shapes:
@@ -213,8 +233,7 @@ class Topology:
         for term, ids in owners.items():
             if away := self._index.matching_all((term,)) & waiting:
                 key = label_keys.canonical_key(term.topology_key)
-                tally = Tally(key=key, admission=None, terminating=True, shapes=frozenset(ids))
-                self._add(("owner", term), tally)
+                self._add(("owner", term), tally := _of_shapes(key, ids))
                 for number in away:
                     self._kept_away[number].append(tally)
 
@@ -242,8 +261,7 @@ class Topology:
                     users[one].add(shape.id)
         for one, ids in users.items():
             key = label_keys.canonical_key(one.topology_key)
-            tally = Tally(key=key, admission=None, terminating=True, shapes=frozenset(ids))
-            self._add(("volume", one), tally)
+            self._add(("volume", one), _of_shapes(key, ids))
 
     def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
         name = ("matching", terms, key)
@@ -290,8 +308,10 @@ class Topology:
             tally = self._spread_tally(constraint, ask)
             own = _counts_itself(constraint, shape)
             spread.append(SpreadRule(tally=tally, constraint=constraint, own=own))
-        keys = {tally.key for tally in self._counting.get(shape.id, ())}
+        # Who is only preferred to be near or far does not have to be in one domain for that.
+        keys = {tally.key for tally in self._counting.get(shape.id, ()) if tally.hard}
         keys |= {tally.key for rule in affinity for tally in rule.tallies}
+        keys |= {tally.key for tally, own in apart if own}
         keys |= {rule.tally.key for rule in spread}
         return Rules(
             spread=tuple(spread),
@@ -354,7 +374,7 @@ class Topology:
             tally.by_domain[number] += count
 
     def _record_hosts(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
-        admitted = self._admits(tally, bins, opened)
+        admitted = self._admits(tally, bins, opened) & self._has_key(tally, bins, opened)
         np.add.at(tally.hosts(self._bins), bins[admitted], counts[admitted])
 
     def _record_domains(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
@@ -461,6 +481,11 @@ class Topology:
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
     return tuple(sorted({label_keys.canonical_key(term.topology_key) for term in terms}))
+
+
+def _of_shapes(key: str, shapes: set[int]) -> Tally:
+    """Return a tally of what is hard whoever asks."""
+    return Tally(key=key, admission=None, terminating=True, shapes=frozenset(shapes), hard=True)
 
 
 def _counts_itself(constraint: TopologySpread, shape: PodShape) -> int:

@@ -151,7 +151,10 @@ class _Judgement:
         if tally.on_hosts:
             most = 0 if self._arrivals.count(tally) else 1 if own else UNBOUNDED
             hosts = tally.hosts(self._topology.bins)
-            self._cap(np.where(hosts > 0, 0, most), most)
+            caps = np.where(hosts > 0, 0, most)
+            named = self._topology.ground.standing.hostnames
+            caps[: len(named)][~named] = UNBOUNDED
+            self._cap(caps, most)
             return
         # A daemon that comes along is in every domain of the new node: it may have none.
         self._bound(tally.key, ABSENT if self._arrivals.count(tally) else ~_positive(tally))

@@ -1,6 +1,7 @@
 """Spread, affinity and anti-affinity, against pods that run and pods of the same plan."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,13 +11,14 @@ from libs.domain.plan import Plan
 from libs.domain.pod import PodPhase
 from libs.domain.reason import Rule
 from libs.domain.selector import LabelSelector
-from libs.domain.topology import NodeInclusionPolicy
+from libs.domain.topology import NodeInclusionPolicy, WeightedPodAffinityTerm
 from libs.domain.workload import Namespace
 from tests.support.builders import (
     ZONES,
     a_catalogue,
     a_node,
     a_node_term,
+    a_nodeclaim,
     a_pod,
     a_pool,
     a_shape,
@@ -435,3 +437,29 @@ def test_hosts_of_other_pods_count_towards_the_least_number() -> None:
     plan = plan_of(shapes=shapes, pods=pods(4), nodes=[a_node("n1"), a_node("n2")])
 
     assert on_nodes(plan) == {"n1": 2, "n2": 2}
+
+
+def test_pods_do_not_keep_apart_by_a_host_name_that_a_node_lacks() -> None:
+    nameless = a_node()
+    labels = tuple(pair for pair in nameless.labels if pair[0] != label_keys.HOSTNAME)
+    plan = plan_of(
+        shapes=[a_shape(anti_affinity=(a_term(),))],
+        pods=pods(2),
+        nodes=[replace(nameless, labels=labels)],
+        nodepools=[],
+    )
+
+    assert on_nodes(plan) == {"node-1": 2}
+
+
+def test_a_preference_of_others_ties_nobody_to_a_zone() -> None:
+    wish = WeightedPodAffinityTerm(weight=1, term=a_term(label_keys.ZONE))
+    plan = plan_of(
+        shapes=[a_shape(1, cpu="2"), a_shape(2, cpu="8", labels={}, preferred_affinity=(wish,))],
+        pods=[*pods(1, 1), *pods(1, 2)],
+        nodeclaims=[a_nodeclaim()],
+        nodepools=[],
+    )
+
+    # The claim may still come up in any zone.
+    assert on_nodes(plan) == {"claim-1": 1}
