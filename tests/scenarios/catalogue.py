@@ -4,15 +4,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from libs.catalogues import kwok
+from libs.catalogues.devices import device_pools
 from libs.domain import labels as keys
 from libs.domain.capacity import InstanceType, Offering
-from libs.domain.device import DevicePool
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
-from libs.kube.convert.device_pool import device_pool
-from libs.kube.objects.decoding import from_document
-from libs.kube.objects.device import ResourceSlice
 from tests.scenarios.words import canonical, checked
 
 RESERVATION = "example.com/reservation"
@@ -57,15 +54,8 @@ def _type(short: Mapping[str, Any]) -> InstanceType:
         capacity=capacity,
         overhead=Resources.from_requests(_texts(short.get("overhead", {}))),
         offerings=offerings,
-        device_pools=tuple(_device_pool(one) for one in short.get("resourceSlices", ())),
+        device_pools=device_pools(short.get("resourceSlices", [])),
     )
-
-
-def _device_pool(spec: Mapping[str, Any]) -> DevicePool:
-    """Return the pool that a node of the type will publish, from the spec of its only slice."""
-    whole = {"resourceSliceCount": 1, **spec["pool"]}
-    document = {"spec": {"allNodes": True, **spec, "pool": whole}}
-    return device_pool(spec["driver"], whole["name"], [from_document(document, ResourceSlice)])
 
 
 def _every_zone(short: Mapping[str, Any]) -> list[dict[str, Any]]:
