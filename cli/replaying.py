@@ -12,6 +12,7 @@ from libs.cluster.state import ClusterState, StateOptions
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.kube.convert.pod import uid_of
 from libs.kube.objects.decoding import decode_object
+from libs.kube.objects.device import DeviceClass, ResourceClaim, ResourceSlice
 from libs.kube.objects.kinds import KubeObject
 from libs.kube.objects.metadata import KubeStruct
 from libs.kube.objects.node import Node
@@ -51,6 +52,9 @@ class Recording(KubeStruct, frozen=True):
     storage_classes: tuple[StorageClass, ...] = ()
     csi_nodes: tuple[CsiNode, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
+    resource_claims: tuple[ResourceClaim, ...] = ()
+    resource_slices: tuple[ResourceSlice, ...] = ()
+    device_classes: tuple[DeviceClass, ...] = ()
     kinds: tuple[str, ...] = ()
 
 
@@ -100,6 +104,9 @@ def _objects(recording: Recording) -> Iterator[KubeObject]:
     yield from recording.storage_classes
     yield from recording.csi_nodes
     yield from recording.runtime_classes
+    yield from recording.resource_claims
+    yield from recording.resource_slices
+    yield from recording.device_classes
     yield recording.pending
 
 
