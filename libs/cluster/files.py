@@ -7,7 +7,8 @@ assumed or left out is said in a note.
 Laws:
     - An object that is illegible is an error that names source, object and field: a file can be
       mended, unlike a live cluster. What only leads nowhere (a claim that is not there) is not: the
-      pod is set aside in the snapshot, as in a live cluster.
+      pod is set aside in the snapshot, as in a live cluster. Nor is an overlay that breaks its
+      rules: it is not in force and the plan says why, as its status would.
     - The order of objects does not matter; of two with one name the later one counts, with a note.
 """
 
@@ -28,12 +29,12 @@ from libs.domain.feature_gates import FeatureGate
 from libs.domain.topology import TopologySpread
 from libs.kube.convert.node import node_view
 from libs.kube.convert.nodeclaim import nodeclaim
-from libs.kube.convert.nodepool import node_overlay, nodepool
+from libs.kube.convert.nodepool import nodepool
 from libs.kube.convert.provisioning import wanted
 from libs.kube.convert.template import Admission, daemon_shape
 from libs.kube.convert.workload import pod_disruption_budget
 from libs.kube.objects.decoding import from_document
-from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodeOverlay, NodePool
+from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodePool
 from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_of
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
@@ -348,8 +349,6 @@ def _check(one: FileObject) -> None:
                 node_view(obj, None, None)
             case NodePool():
                 nodepool(obj)
-            case NodeOverlay():
-                node_overlay(obj)
             case PodDisruptionBudget():
                 pod_disruption_budget(obj)
             case DaemonSet():

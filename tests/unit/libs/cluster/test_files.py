@@ -113,11 +113,6 @@ def test_an_empty_document_has_no_object(document: object) -> None:
             id="claim",
         ),
         pytest.param(
-            an_object("karpenter.sh/v1alpha1", "NodeOverlay", "o", spec={"price": "x"}),
-            "dump.yaml: NodeOverlay \"o\": spec.price: 'x' is not a price such as 0.25",
-            id="overlay",
-        ),
-        pytest.param(
             an_object(
                 "apps/v1",
                 "Deployment",
