@@ -104,6 +104,9 @@ def _reasons(plan: Plan, names: Mapping[str, str]) -> Iterator[str]:
     hidden = len(plan.unplaced) - _REASONS_SHOWN
     if hidden > 0:
         yield f"and {counted(hidden, 'more reason')}; --format json has all"
+    if plan.unplaced:
+        uid = plan.unplaced[0].pod_uids[0]
+        yield f"joiner explain pod {names.get(uid, uid)} tries which change gives it a place"
 
 
 def _room(buffer: BufferVerdict) -> str:
@@ -125,7 +128,7 @@ def _why(reason: Unplaceable) -> Iterator[str]:
     for rejection in reason.rejections:
         yield f"    {rejection.target_kind} {rejection.target}: {rejection.message}"
         if rejection.suggestion:
-            yield f"        would fit: {rejection.suggestion}"
+            yield f"        would help: {rejection.suggestion}"
     for rule, count in reason.existing:
         if count:
             yield f"    {counted(count, 'existing node')}: {rule}"
