@@ -229,14 +229,18 @@ class ClaimPacker:
                 return 0
             opened = self._open(held, request, where, min(want, where.batch))
             if not len(opened) and held is not known:
-                # What is reserved is too little of a choice for strict minValues.
-                free = self._problem.reservations.unreserved(known)
-                held = self._problem.classes.restrict(known, free)
-                opened = self._open(held, request, where, min(want, where.batch))
+                opened = self._open_beside(known, request, where, min(want, where.batch))
             if len(opened):
                 self._arrive(arrivals, opened)
                 return int(self._bins.pods[opened].sum())
         return None
+
+    def _open_beside(self, known: ClaimClass, request: Request, where: Verdict, want: int) -> Ints:
+        """Open claims that are of no reservation, where those are too few for strict minValues."""
+        free = self._problem.reservations.unreserved(known)
+        if not free.any():
+            return np.zeros(0, np.int64)
+        return self._open(self._problem.classes.restrict(known, free), request, where, want)
 
     def _arrive(self, arrivals: Arrivals, claims: Ints) -> None:
         """Count the daemons that come with new claims."""
