@@ -62,24 +62,23 @@ def _request(claim: DeviceClaim, request: DeviceRequest, seen: Seen, selectors: 
 
 
 def _way(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> str:
+    name = f"way {sub.name!r}: " if sub.name else ""
     if sub.all and seen.offer.unusable:
-        return f"all devices are asked for, and {seen.offer.unusable[0]}"
+        return f"{name}all devices are asked for, and {seen.offer.unusable[0]}"
     found = _count(sub, seen, selectors)
     wanted = found.meant if sub.all else sub.count
-    name = f"way {sub.name!r}: " if sub.name else ""
     if wanted > MOST_DEVICES_OF_CLAIM:
         return f"{name}{wanted} devices are asked for, a claim gets at most {MOST_DEVICES_OF_CLAIM}"
     if found.meant < max(wanted, 1):
         refusing = f"; selector {found.selector!r} refuses others" if found.selector else ""
         pools = f"; {'; '.join(seen.offer.unusable)}" if seen.offer.unusable else ""
         asked = "all" if sub.all else str(wanted)
-        return (
-            f"{name}{asked} of class {sub.device_class!r} asked, {found.meant} of {found.seen} "
-            f"devices are meant{refusing}{pools}"
-        )
+        there = f"{found.meant} of {found.seen} devices match" if found.seen else "there are none"
+        return f"{name}{asked} of class {sub.device_class!r} asked, {there}{refusing}{pools}"
+    together = f", but not {wanted} of them together" if found.free >= wanted else ""
     return (
         f"{name}{wanted} of class {sub.device_class!r} asked, {found.free} of {found.meant} "
-        "devices are free"
+        f"devices are free{together}"
     )
 
 
