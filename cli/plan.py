@@ -44,7 +44,7 @@ def _print_table(solution: Solution, cluster: clusters.OfflineCluster) -> None:
     pods = solution.pods
     console.print(_summary(pods), highlight=False)
     if solution.plan.nodeclaims:
-        console.print(_purchases(solution.plan))
+        console.print(_purchases(solution.plan, _virtual(cluster)))
     cost = dollars(solution.cost.new_nanos_per_hour)
     nodes = counted(len(solution.plan.nodeclaims), "node")
     console.print(f"{nodes}, {cost} $/h", highlight=False)
@@ -63,13 +63,17 @@ def _summary(pods: PodCounts) -> str:
     )
 
 
-def _purchases(plan: Plan) -> Table:
-    """Return a row per pool and offering, dearest first."""
+def _virtual(cluster: clusters.OfflineCluster) -> frozenset[str]:
+    return frozenset(uid for one in cluster.snapshot.buffers.values() for uid in one.pod_uids)
+
+
+def _purchases(plan: Plan, virtual: frozenset[str]) -> Table:
+    """Return a row per pool and offering, dearest first; room of buffers is no pod."""
     bought: Counter[tuple[str, LaunchOption]] = Counter()
     pods: Counter[tuple[str, LaunchOption]] = Counter()
     for claim in plan.nodeclaims:
         bought[claim.nodepool, claim.cheapest] += 1
-        pods[claim.nodepool, claim.cheapest] += len(claim.pod_uids)
+        pods[claim.nodepool, claim.cheapest] += sum(uid not in virtual for uid in claim.pod_uids)
     table = Table("nodes", "pool", "instance type", "zone", "capacity", "pods", "$/h", box=None)
     for key in sorted(bought, key=lambda key: (-bought[key] * _price(key), key[0], str(key[1]))):
         pool, option = key

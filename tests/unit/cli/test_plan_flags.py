@@ -98,6 +98,17 @@ def test_a_gate_has_buffers_count(tmp_path: Path) -> None:
     assert "not looked at" not in done.err
 
 
+def test_room_of_a_buffer_is_told_apart_from_pods(tmp_path: Path) -> None:
+    cluster = written(tmp_path, BUFFER, TEMPLATE, POD)
+
+    done = joiner("plan", "-f", cluster, "--feature-gates", "CapacityBuffer=true")
+
+    (row,) = [line.split() for line in done.out.splitlines() if "default" in line]
+    assert row[0:2] == ["1", "default"]
+    assert row[5] == "1"
+    assert 'CapacityBuffer "shop/spare": 2 on new nodes' in done.out
+
+
 def test_pods_are_spread_as_the_scheduler_config_says(tmp_path: Path) -> None:
     template = {"metadata": {"labels": {"app": "web"}}, "spec": POD["spec"]}
     selector = {"matchLabels": {"app": "web"}}
