@@ -53,7 +53,7 @@ def real_pods_together(plan: Plan) -> set[frozenset[str]]:
     return {claim for claim in claims if claim}
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     nodes=st.integers(0, 3),
     counts=st.lists(st.integers(0, 5), min_size=1, max_size=4),

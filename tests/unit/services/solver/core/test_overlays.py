@@ -92,7 +92,7 @@ def chosen_by_a_provider(claim: PlannedNodeClaim, catalogue: Catalogue) -> set[t
     return {offering for price, offering in allowed if price == least}
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(prices=_catalogues, drawn=_overlays)
 def test_a_provider_takes_what_overlays_make_cheapest(
     prices: list[list[int]], drawn: list[tuple[str | None, str | None, str | None, int]]
