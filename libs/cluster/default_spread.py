@@ -34,6 +34,8 @@ class DefaultSpread:
     """The default constraints of one snapshot, by pod."""
 
     def __init__(self, constraints: tuple[TopologySpread, ...], objects: Objects) -> None:
+        self.configured = bool(constraints)
+        """Whether there are any."""
         self._constraints = constraints
         self._objects = objects
         self._known: dict[object, tuple[TopologySpread, ...]] = {}
@@ -47,8 +49,6 @@ class DefaultSpread:
         self, namespace: str, labels: Mapping[str, str], owner: Owner | None
     ) -> tuple[TopologySpread, ...]:
         """Return the constraints of a pod that has none; empty where nothing selects it."""
-        if not self._constraints:
-            return NO_DEFAULTS
         key = namespace, tuple(sorted(labels.items())), owner
         if key not in self._known:
             selector = self._selector(namespace, labels, owner)

@@ -24,6 +24,8 @@ from libs.kube.convert.requests import host_ports, pod_requests
 from libs.kube.convert.volume import PodClaim
 from libs.kube.objects.pod import Pod, PodResourceClaim, ResourceClaimStatus
 
+_NOTHING: frozenset[str] = frozenset()
+
 PodKey = tuple[str, str]
 """Namespace, name."""
 
@@ -194,7 +196,8 @@ class Pods:
 
     def _shared(self, record: PodRecord) -> frozenset[str]:
         """Return which of the pod's volumes other pods use, too."""
-        return frozenset(one for one in _used(record) if self._users[one] > 1)
+        used = _used(record)
+        return frozenset(one for one in used if self._users[one] > 1) if used else used
 
     def _finish(self, record: PodRecord, placement: Placement, shared: frozenset[str]) -> None:
         if record.raw is None:
@@ -240,7 +243,7 @@ class Pods:
 
 def spread_by_default(record: PodRecord, defaults: DefaultSpread) -> tuple[TopologySpread, ...]:
     """Return the default constraints of a pod that has none of its own."""
-    if record.raw is None or record.raw.shape.topology_spread:
+    if not defaults.configured or record.raw is None or record.raw.shape.topology_spread:
         return NO_DEFAULTS
     return defaults.of(record.row.namespace, record.labels, record.row.owner)
 
@@ -248,7 +251,7 @@ def spread_by_default(record: PodRecord, defaults: DefaultSpread) -> tuple[Topol
 def _used(record: PodRecord) -> frozenset[str]:
     """Return the volumes that the pod keeps in use, as `Pods` counts them."""
     if not (record.claims or record.inline) or record.row.terminal:
-        return frozenset()
+        return _NOTHING
     claims = (f"{record.row.namespace}/{one.name}" for one in record.claims)
     return disk_names(record.inline).union(claims)
 
