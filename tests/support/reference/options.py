@@ -88,8 +88,15 @@ class World:
     @property
     def counts_reservations(self) -> bool:
         """Whether there are only so many instances of a reservation."""
-        gates = self.options.feature_gates
-        return feature_gates.is_open(FeatureGate.RESERVED_CAPACITY, gates)
+        return self._is_open(FeatureGate.RESERVED_CAPACITY)
+
+    @property
+    def gives_devices(self) -> bool:
+        """Whether pods that claim devices get a place, and resources may stand for devices."""
+        return self._is_open(FeatureGate.DYNAMIC_RESOURCES)
+
+    def _is_open(self, gate: FeatureGate) -> bool:
+        return feature_gates.is_open(gate, self.options.feature_gates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -123,7 +130,7 @@ class Market:
         self.pools: dict[str, list[Option]] = {}
         self._world = world
         self._stand = Cluster()
-        for one in cluster.device_classes.values():
+        for one in cluster.device_classes.values() if world.gives_devices else ():
             self._stand.put("DeviceClass", one)
         mentioned = _mentioned(cluster)
         pools = world.snapshot.nodepools.values()

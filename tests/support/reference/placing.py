@@ -57,6 +57,8 @@ class Placing:
     """Names of nodes that exist or are on their way, in the order in which they are tried."""
     market: Market
     options: SolveOptions
+    gives_devices: bool
+    """Whether pods that claim devices get a place."""
     left: dict[str, Resources]
     """Per pool what its limits leave; only limited resources are in it."""
     instances: Counter[str]
@@ -69,12 +71,18 @@ class Placing:
 
     def place(self, pod: KubeObject) -> bool:
         """Bind the pod where it is accepted first, giving up its preferences one by one."""
+        if self.ignores(pod):
+            return False
         for wish in wishes(pod, self.options.preference_policy):
             name = self._find(wish)
             if name is not None:
                 self.bind(pod, name)
                 return True
         return False
+
+    def ignores(self, pod: KubeObject) -> bool:
+        """Tell whether the pod gets no place whatever there is."""
+        return not self.gives_devices and bool(spec_of(pod).get("resourceClaims"))
 
     def new_node(self, wish: Wish) -> NewNode | None:
         """Return the node that could be bought for the pod; nothing is changed."""

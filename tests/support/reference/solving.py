@@ -71,6 +71,7 @@ def start(cluster: Cluster, world: World, market: Market, rows: Sequence[PodRow]
         existing=existing,
         market=market,
         options=world.options,
+        gives_devices=world.gives_devices,
         left={pool: _left(world.snapshot, pool, offered) for pool, offered in market.pools.items()},
         instances=_instances(world),
         settled=_settled(cluster),

@@ -17,7 +17,7 @@ from libs.oracle.check import Violation
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, name_of
 from libs.oracle.pods import read_pod
-from libs.oracle.verdict import judge
+from libs.oracle.verdict import judge, judge_node
 from tests.support.reference.options import Market, Option, World, put_node
 from tests.support.reference.placing import Placing
 from tests.support.reference.solving import gang_sizes, start
@@ -59,9 +59,9 @@ def takers(
     by_uid = {row.uid: row for row in rows}
     for nomination in plan.nominations:
         _reach(placing, world, nomination.target)
-        _bind(placing, by_uid, nomination.pod_uids, nomination.target)
     for claim in plan.nodeclaims:
         _buy(placing, world, claim, by_uid)
+    _bind(placing, by_uid, plan)
     sizes = gang_sizes(placing, snapshot, rows)
     found = {}
     for row in rows:
@@ -76,6 +76,8 @@ def takers(
 
 
 def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
+    if placing.ignores(pod):
+        return ()
     bought = placing.new_node(Wish(pod=pod, avoids_soft_taints=False))
     new = () if bought is None else (f"new {name_of(bought.option.node)}",)
     return (*judge(placing.cluster, pod).feasible, *new)
@@ -110,13 +112,28 @@ def _buy(
             pod = placing.cluster.pending[key_of_row(rows[uid])]
             wish = Wish(pod=pod, avoids_soft_taints=False)
             possible |= dict.fromkeys(placing.market.fitting(wish, read_pod(pod), claim.nodepool))
-    _bind(placing, rows, claim.pod_uids, planned_name(claim))
     if possible:
         placing.charge(tuple(possible))
 
 
-def _bind(placing: Placing, rows: Mapping[str, PodRow], uids: Iterable[str], node: str) -> None:
-    for uid in uids:
-        # Virtual pods of buffers are no rows of the queue.
-        if uid in rows:
-            placing.bind(placing.cluster.pending[key_of_row(rows[uid])], node)
+def _bind(placing: Placing, rows: Mapping[str, PodRow], plan: Plan) -> None:
+    """Bind the placed pods in rounds, as a pod may have to wait for another one."""
+    placed = [(uid, one.target) for one in plan.nominations for uid in one.pod_uids]
+    placed += [(uid, planned_name(one)) for one in plan.nodeclaims for uid in one.pod_uids]
+    # Virtual pods of buffers are no rows of the queue.
+    waiting = [(key_of_row(rows[uid]), node) for uid, node in placed if uid in rows]
+    cluster = placing.cluster
+    while waiting:
+        left = []
+        for key, node in waiting:
+            if judge_node(cluster, cluster.pending[key], node):
+                left.append((key, node))
+            else:
+                placing.bind(cluster.pending[key], node)
+        if len(left) == len(waiting):
+            break
+        waiting = left
+    # Another order would do, as the plan is right: they take their room all the same.
+    for key, node in waiting:
+        cluster.bind(cluster.pending[key], node)
+        placing.places[key] = node

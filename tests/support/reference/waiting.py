@@ -49,6 +49,8 @@ def ground(cluster: Cluster, world: World, waiting: Sequence[PodRow]) -> tuple[C
     for node in snapshot.nodes.values():
         if node.leaving and node.name in state.nodes:
             state.delete("Node", node.name)
+    for name in tuple(state.device_classes) if not world.gives_devices else ():
+        state.delete("DeviceClass", name)
     usable = [snapshot.nodes[name] for name in state.nodes if name in snapshot.nodes]
     names = [one.name for one in sorted(usable, key=lambda one: (not one.initialized, one.name))]
     for name in names:
