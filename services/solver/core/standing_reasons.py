@@ -7,7 +7,9 @@ Source: kube-scheduler's order of filters: unschedulable, taints, node affinity,
 volumes, topology spread, pod affinity.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from services.solver.core.exclusion import conflict
 from services.solver.core.pool_reasons import DEVICES_IGNORED, amount, nearness, shortages
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.standing_packing import compatible
-from services.solver.core.vectors import Bools
+from services.solver.core.vectors import Bools, Ints, covering
 
 Refusals = tuple[Rule | None, ...]
 """Per standing bin the first rule that refuses; None where none does."""
@@ -30,23 +32,16 @@ Refusals = tuple[Rule | None, ...]
 
 def standing_rules(case: Case, bins: Bins, only: int | None = None) -> Refusals:
     """Return which rule keeps the next pod of a case from each standing bin, or from `only` one."""
-    standing = bins.standing
-    positions = range(len(standing)) if only is None else (only,)
-    by_class = [_class_rule(one, case) for one in standing.classes]
-    suits = compatible(bins, case.ask)
-    labelled = [
-        any(one.allows(place.requirements) for place in case.ask.node_places)
-        for one in standing.classes
-    ]
-    found: list[Rule | None] = []
-    for position in positions:
-        number = int(standing.class_of[position])
-        if by_class[number] is not None:
-            found.append(by_class[number])
-        elif not suits[position]:
-            found.append(Rule.VOLUME_TOPOLOGY if labelled[number] else Rule.NODE_AFFINITY)
-        else:
-            found.append(_bin_rule(case, bins, position))
+    positions = np.arange(len(bins.standing)) if only is None else np.array([only])
+    found: list[Rule | None] = [None] * len(positions)
+    open_bins = np.arange(len(positions))
+    for rule, refuses in _filters(case, bins):
+        if not len(open_bins):
+            break
+        refused = refuses(positions[open_bins])
+        for index in open_bins[refused].tolist():
+            found[index] = rule
+        open_bins = open_bins[~refused]
     return tuple(found)
 
 
@@ -87,31 +82,63 @@ def bin_rejection(case: Case, bins: Bins, position: int, rule: Rule) -> Rejectio
     )
 
 
-def _class_rule(one: StandingClass, case: Case) -> Rule | None:
-    ask = case.ask
-    if one.cordoned and not bears(ask.shape, (UNSCHEDULABLE,), ask.effects):
-        return Rule.NODE_UNAVAILABLE
-    if not bears(ask.shape, one.taints, ask.effects):
-        return Rule.TAINTS
-    ignored = ask.shape.device_claims and case.problem.devices is None
-    return Rule.DEVICES if ignored else None
+Filter = tuple[Rule, Callable[[Ints], Bools]]
+"""A rule and which of some bins, (n,), it refuses, (n,)."""
 
 
-def _bin_rule(case: Case, bins: Bins, position: int) -> Rule | None:
+def _filters(case: Case, bins: Bins) -> Iterator[Filter]:
+    """Yield the rules in their order; each is asked about the bins that those before allow."""
+    yield from _class_filters(case, bins)
+    yield from _bin_filters(case, bins)
+    for part in case.parts():
+        yield part.rule, partial(_outside, case, part)
+    if case.ask.shape.device_claims and case.problem.devices is not None:
+        yield Rule.DEVICES, partial(_by_one, lambda one: _devices_refused(case, one) is not None)
+
+
+def _class_filters(case: Case, bins: Bins) -> Iterator[Filter]:
+    standing, ask = bins.standing, case.ask
+    classes = standing.classes
+
+    def of_class(refused: Iterable[bool]) -> Callable[[Ints], Bools]:
+        by_class = np.array(list(refused), np.bool_)
+        return lambda positions: by_class[standing.class_of[positions]]
+
+    cordon = bears(ask.shape, (UNSCHEDULABLE,), ask.effects)
+    yield Rule.NODE_UNAVAILABLE, of_class(one.cordoned and not cordon for one in classes)
+    yield Rule.TAINTS, of_class(not bears(ask.shape, one.taints, ask.effects) for one in classes)
+    if ask.shape.device_claims and case.problem.devices is None:
+        yield Rule.DEVICES, of_class(True for _ in classes)
+    suits = compatible(bins, ask)
+    labelled = of_class(
+        any(one.allows(place.requirements) for place in ask.node_places) for one in classes
+    )
+    yield Rule.NODE_AFFINITY, lambda positions: ~suits[positions] & ~labelled(positions)
+    yield Rule.VOLUME_TOPOLOGY, lambda positions: ~suits[positions]
+
+
+def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     shape = case.ask.shape
-    asked = case.vector > 0
-    if conflict(bins.taken(position), shape.host_ports):
-        return Rule.HOST_PORTS
-    if (bins.free[position][asked] < case.vector[asked]).any():
-        return Rule.RESOURCES
-    if conflict(bins.taken(position), shape.exclusive_disks):
-        return Rule.VOLUME_CLAIM
-    if not bins.attach_room(shape, np.array([position]))[0]:
-        return Rule.VOLUME_LIMITS
-    refusing = _refusing_part(case, position)
-    if refusing is not None:
-        return refusing.rule
-    return Rule.DEVICES if _devices_refused(case, position) else None
+    asked = np.flatnonzero(case.vector)
+    if shape.host_ports:
+        yield (
+            Rule.HOST_PORTS,
+            partial(_by_one, lambda one: conflict(bins.taken(one), shape.host_ports)),
+        )
+    yield (
+        Rule.RESOURCES,
+        lambda positions: ~covering(bins.free[positions][:, asked], case.vector[asked]),
+    )
+    if shape.exclusive_disks:
+        yield (
+            Rule.VOLUME_CLAIM,
+            partial(_by_one, lambda one: conflict(bins.taken(one), shape.exclusive_disks)),
+        )
+    yield Rule.VOLUME_LIMITS, lambda positions: bins.attach_room(shape, positions) <= 0
+
+
+def _by_one(refuses: Callable[[int], bool], positions: Ints) -> Bools:
+    return np.array([refuses(one) for one in positions.tolist()], np.bool_)
 
 
 def _devices_refused(case: Case, position: int) -> Refusal | None:
@@ -123,16 +150,23 @@ def _devices_refused(case: Case, position: int) -> Refusal | None:
 
 
 def _refusing_part(case: Case, position: int) -> Part | None:
-    return next((part for part in case.parts() if not _allows(case, part, position)), None)
+    here = np.array([position])
+    return next((part for part in case.parts() if _outside(case, part, here)[0]), None)
 
 
-def _allows(case: Case, part: Part, position: int) -> bool:
+def _outside(case: Case, part: Part, positions: Ints) -> Bools:
+    """Return which bins, (n,), a part of the constraints does not allow."""
     where, ground = part.where, case.problem.topology.ground
-    if where is None or (where.caps is not None and where.caps[position] <= 0):
-        return False
-    within: list[Bools] = [ground.within(key, bits) for key, bits in where.bounds]
-    within += [ground.domain_of(key) >= 0 for key in where.pins]
-    return all(one[position] for one in within)
+    if where is None:
+        return np.ones(len(positions), np.bool_)
+    found = np.zeros(len(positions), np.bool_)
+    if where.caps is not None:
+        found |= where.caps[positions] <= 0
+    for key, bits in where.bounds:
+        found |= ~ground.within(key, bits)[positions]
+    for key in where.pins:
+        found |= ground.domain_of(key)[positions] < 0
+    return found
 
 
 def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]:
