@@ -1,4 +1,4 @@
-"""What is said of pods that need no place or have one, of nodes and of pools."""
+"""What is said of nodes, of claims in flight and of pools."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -7,14 +7,12 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
-from libs.domain.errors import NotFound
-from libs.domain.explanation import Explanation, PodSituation
+from libs.domain.explanation import Explanation
 from libs.domain.nodeclaim import ClaimCommand
-from libs.domain.pod import Owner, PodPhase, Target
 from libs.domain.question import SubjectKind
-from libs.domain.reason import Rule, TargetKind
+from libs.domain.reason import Rule
 from libs.domain.solution import SolveOptions
-from libs.domain.workload import PodDisruptionBudget, SetAside
+from libs.domain.workload import PodDisruptionBudget
 from services.solver.core.explaining.explain import explain
 from tests.support.builders import (
     NOW,
@@ -26,7 +24,6 @@ from tests.support.builders import (
     a_pool,
     a_shape,
     a_snapshot,
-    a_taint,
     a_type,
     amounts,
     an_offering,
@@ -42,138 +39,6 @@ ZONE = label_keys.ZONE
 
 def _of(kind: SubjectKind, subject: str, **snapshot: Any) -> Explanation:
     return explain(a_snapshot(**snapshot), SolveOptions(), kind, subject)
-
-
-# Pods.
-
-
-@pytest.mark.parametrize(
-    ("pod", "situation", "said"),
-    [
-        pytest.param({"phase": PodPhase.SUCCEEDED}, PodSituation.ENDED, "Succeeded", id="ended"),
-        pytest.param({"node": "node-1"}, PodSituation.ON_NODE, '"node-1"', id="on a node"),
-        pytest.param(
-            {"node": "node-1", "deleting_ms": 1}, PodSituation.DELETING, "deleted", id="deleting"
-        ),
-        pytest.param(
-            {"provisionable": False, "owner": an_owner("DaemonSet", "agent")},
-            PodSituation.DAEMON,
-            'DaemonSet "agent"',
-            id="daemon",
-        ),
-        pytest.param(
-            {
-                "node": "node-1",
-                "owner": Owner(api_version="v1", kind="Node", name="node-1", uid="n"),
-            },
-            PodSituation.STATIC,
-            "static manifest",
-            id="mirror of a static pod",
-        ),
-        pytest.param({"provisionable": False}, PodSituation.HELD, "scheduling gates", id="held"),
-        pytest.param({}, PodSituation.PLACED, 'node "node-1", which has room', id="waiting"),
-        pytest.param(
-            {"target": Target(TargetKind.NODE, "node-1")},
-            PodSituation.PLACED,
-            "where the last plan put it",
-            id="expected",
-        ),
-    ],
-)
-def test_the_situation_of_a_pod(pod: dict[str, Any], situation: PodSituation, said: str) -> None:
-    found = _of(SubjectKind.POD, "uid-pod-1", pods=[a_pod(**pod)], nodes=[a_node()]).pod
-
-    assert found is not None
-    assert found.situation is situation
-    assert said in found.message
-
-
-def test_a_pod_of_a_leaving_node_is_asked_about_as_if_it_waited() -> None:
-    found = _of(
-        SubjectKind.POD,
-        "uid-pod-1",
-        pods=[a_pod(node="node-1", owner=an_owner())],
-        nodes=[a_node(leaving=True)],
-    )
-
-    assert found.pod is not None
-    assert found.pod.situation is PodSituation.PLACED
-    assert found.pod.planned is not None
-
-
-def test_a_pod_that_was_left_out_is_told_its_problem() -> None:
-    item = SetAside(
-        kind="Pod", namespace="shop", name="web", field="spec.x", message="is odd", since=NOW
-    )
-
-    found = _of(SubjectKind.POD_NAME, "shop/web", set_aside=[item])
-
-    assert found.pod is not None
-    assert found.pod.situation is PodSituation.SET_ASIDE
-    assert found.unplaceable is not None
-    assert found.unplaceable.message == "spec.x: is odd"
-
-
-def test_where_a_pod_goes_and_why_there() -> None:
-    pools = [a_pool("first", weight=5, taints=(a_taint(),)), a_pool("second")]
-    small = a_node(allocatable=amounts(cpu="100m", memory="1Gi", pods=9))
-
-    found = _of(SubjectKind.POD, "uid-s1-00001", pods=pods(2), nodepools=pools, nodes=[small])
-
-    assert found.pod is not None
-    assert found.pod.planned is not None
-    assert found.pod.planned.nodepool == "second"
-    assert found.pod.message == (
-        'it goes to a new node of nodepool "second": m-2 in zone-a, spot, the cheapest of 4 '
-        'instance types that fit, with 1 other pod; nodepool "first", tried first, refuses by '
-        "taints; no node of 1 that exist takes it"
-    )
-    assert found.options_by_price[0] == found.pod.planned.cheapest
-    prices = [one.price_nanos_per_hour for one in found.options_by_price]
-    assert prices == sorted(prices)
-
-
-def test_a_claim_in_flight_takes_a_pod() -> None:
-    claim = a_nodeclaim(allocatable=amounts(cpu=4, memory="16Gi", pods=9))
-
-    found = _of(SubjectKind.POD, "uid-s1-00001", pods=pods(1), nodeclaims=[claim])
-
-    assert found.nomination is not None
-    assert (found.nomination.target_kind, found.nomination.target) == (
-        TargetKind.NODECLAIM,
-        "claim-1",
-    )
-
-
-def test_for_each_rule_the_nearest_node_is_named_with_its_numbers() -> None:
-    rooms = {"far": "1", "near": "2500m"}
-    nodes = [
-        a_node(name, allocatable=amounts(cpu=cpu, memory="4Gi", pods=9))
-        for name, cpu in rooms.items()
-    ]
-    nodes += [a_node("marked", taints=(a_taint(),)), a_node("closed", unschedulable=True)]
-
-    found = _of(
-        SubjectKind.POD,
-        "uid-s1-00001",
-        shapes=[a_shape(cpu="3")],
-        pods=pods(1),
-        nodes=nodes,
-        nodepools=[],
-    )
-
-    assert found.pod is not None
-    assert [(one.rule, one.target, one.message) for one in found.pod.nearest] == [
-        (Rule.NODE_UNAVAILABLE, "closed", "it is cordoned"),
-        (Rule.RESOURCES, "near", "3 cpu asked, 2500m free"),
-        (Rule.TAINTS, "marked", "taint dedicated:NoSchedule is not tolerated"),
-    ]
-    assert found.unplaceable is not None
-    assert found.unplaceable.existing == (
-        (Rule.NODE_UNAVAILABLE, 1),
-        (Rule.RESOURCES, 2),
-        (Rule.TAINTS, 1),
-    )
 
 
 # Nodes.
@@ -403,29 +268,3 @@ def test_offerings_that_are_sold_out_are_a_step_of_the_funnel() -> None:
 
     assert found.nodepool is not None
     assert [one.offerings for one in found.nodepool.funnel] == [2, 1]
-
-
-# Names.
-
-
-@pytest.mark.parametrize(
-    ("kind", "subject", "said"),
-    [
-        pytest.param(
-            SubjectKind.POD_NAME,
-            "default/web",
-            '"prod/web", "default/web-7d4b9-abcde"',
-            id="namespace or suffix",
-        ),
-        pytest.param(SubjectKind.POD, "nobody", 'no pod with uid "nobody"', id="uid"),
-        pytest.param(SubjectKind.NODEPOOL, "defualt", '"default"', id="pool"),
-        pytest.param(SubjectKind.NODE, "x", "there is no node at all", id="no nodes"),
-    ],
-)
-def test_an_unknown_name_gets_those_that_were_perhaps_meant(
-    kind: SubjectKind, subject: str, said: str
-) -> None:
-    rows = [a_pod("web", namespace="prod"), a_pod("web-7d4b9-abcde")]
-
-    with pytest.raises(NotFound, match=said):
-        _of(kind, subject, pods=rows)
