@@ -6,7 +6,7 @@ a pool may buy narrows with each claim.
 Source: `docs/sources.md` D5.3-4, D6.2-3, D12.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -298,12 +298,31 @@ class ClaimPacker:
         """
         before = limits.left()
         for claim in limits.claims:
-            used = self._bins.used[claim]
-            tied = self._tied(self._bins.claims[claim], used)
-            self._bins.become(claim, tied)
-            self._problem.reservations.hold(claim, tied, tied.rows_for(used))
-            limits.charge([claim], tied.rows_for(used))
+            known, used = self._bins.claims[claim], self._bins.used[claim]
+            self._become(claim, self._tied(known, used))
         return limits.left() != before
+
+    def pin(self, keys: Sequence[str]) -> bool:
+        """Leave claims one domain of each key, that of their cheapest; False if all have but one.
+
+        Those that have to keep a choice keep it.
+        """
+        changed = False
+        for claim, known in enumerate(self._bins.claims):
+            used = self._bins.used[claim]
+            pinned = self._problem.classes.pinned(known, keys, used)
+            least = min_values.to_keep(known, used, self._problem.min_values)
+            if pinned is None or pinned is known or not min_values.met(pinned, used, least):
+                continue
+            self._become(claim, pinned)
+            changed = True
+        return changed
+
+    def _become(self, claim: int, known: ClaimClass) -> None:
+        rows = known.rows_for(self._bins.used[claim])
+        self._bins.become(claim, known)
+        self._problem.reservations.hold(claim, known, rows)
+        self._problem.limits[known.template.index].charge([claim], rows)
 
     def _tied(self, known: ClaimClass, used: Ints) -> ClaimClass:
         template = known.template

@@ -126,8 +126,9 @@ class Packer:
         alone = [index for index in groups if self._part_from_companions(index)]
         if alone:
             return alone
+        if self._pin_claims(groups):
+            return groups
         # Only now: what others open makes domains real.
-        self.problem.topology.settle(self._opened())
         return [index for index in groups if self._give_up_domains(index)]
 
     def _tie_claims(self, groups: list[int]) -> bool:
@@ -147,6 +148,16 @@ class Packer:
             for one in self.problem.topology.ground.new_nodes(self._hard(index))
             if one.template is limits.template
         )
+
+    def _pin_claims(self, groups: list[int]) -> bool:
+        """Give up the choice of domains of claims that hold back a spread; False if none do."""
+        topology = self.problem.topology
+        topology.settle(self._opened())
+        keys = frozenset[str]().union(*(topology.held_open(self._hard(one)) for one in groups))
+        if not keys or not self.claims.pin(sorted(keys)):
+            return False
+        topology.settle(self._opened())
+        return True
 
     def _part_from_companions(self, index: int) -> bool:
         asks = self.problem.asks[index]

@@ -61,6 +61,8 @@ class Tally:
     total: int = 0
     opened_domains: int = 0
     """Domains of claims that it looks at."""
+    open_domains: int = 0
+    """Domains of such claims that may still come up in several."""
     opened_seen: int = 0
     """How many opened claims are already in `opened_domains`."""
     admits: dict[int, bool] = field(default_factory=dict)

@@ -188,7 +188,7 @@ class Topology:
         first = len(self.ground.standing)
         self._claims = {first + number: one for number, one in enumerate(opened)}
         for tally in self._tallies.values():
-            tally.opened_domains = tally.opened_seen = 0
+            tally.opened_domains = tally.open_domains = tally.opened_seen = 0
             tally.admits.clear()
 
     def give_up_unreachable(self, ask: Ask) -> bool:
@@ -208,8 +208,8 @@ class Topology:
                 self._real_hosts.add(id(ask))
                 continue
             _, paper = self.eligible(ask, tally)
-            if paper:
-                self._unreachable[id(ask), tally.key] |= paper
+            if fresh := paper & ~self._unreachable[id(ask), tally.key]:
+                self._unreachable[id(ask), tally.key] |= fresh
                 changed = True
         return changed
 
@@ -414,20 +414,36 @@ class Topology:
         for number in np.unique(there).tolist():
             if number > 0:
                 real |= 1 << number
-        real |= self._opened_domains(tally)
-        reach = self.ground.reachable(ask, tally.key)
-        return real, reach & ~real & ~self._unreachable[id(ask), tally.key]
+        self._see_opened(tally)
+        real |= tally.opened_domains
+        reach = self.ground.reachable(ask, tally.key) & ~self._unreachable[id(ask), tally.key]
+        return real, (reach | tally.open_domains) & ~real
 
-    def _opened_domains(self, tally: Tally) -> int:
-        """Return the domains in which this plan opens nodes that the constraint looks at."""
+    def held_open(self, ask: Ask) -> frozenset[str]:
+        """Return the keys by which claims of this plan that may still go anywhere hold a pod back.
+
+        A claim may come up in a domain that has no pods yet, and that this pod could not fill.
+        """
+        found = set()
+        for rule in self.rules(ask).spread:
+            tally = rule.tally
+            if not tally.on_hosts:
+                _, paper = self.eligible(ask, tally)
+                only = tally.open_domains & paper & ~self.ground.reachable(ask, tally.key)
+                if any(tally.by_domain.get(number, 0) == 0 for number in members(only)):
+                    found.add(tally.key)
+        return frozenset(found)
+
+    def _see_opened(self, tally: Tally) -> None:
+        """Take note of the domains in which this plan opens nodes that a constraint looks at."""
         for one in self._opened[tally.opened_seen :]:
             bits = self.ground.classes.domains(one.known, tally.key) & ~ABSENT
-            if is_single(bits) and (
-                tally.admission is None or admits_claim(tally.admission, one, self.ground.classes)
-            ):
-                tally.opened_domains |= bits
+            if tally.admission is None or admits_claim(tally.admission, one, self.ground.classes):
+                if is_single(bits):
+                    tally.opened_domains |= bits
+                else:
+                    tally.open_domains |= bits
         tally.opened_seen = len(self._opened)
-        return tally.opened_domains
 
     @property
     def bins(self) -> int:

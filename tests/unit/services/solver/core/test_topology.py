@@ -25,6 +25,7 @@ from tests.support.builders import (
     a_spread,
     a_taint,
     a_term,
+    a_toleration,
     a_type,
     amounts,
     an_offering,
@@ -463,3 +464,22 @@ def test_a_preference_of_others_ties_nobody_to_a_zone() -> None:
 
     # The claim may still come up in any zone.
     assert on_nodes(plan) == {"claim-1": 1}
+
+
+def test_a_claim_that_may_come_up_in_an_empty_domain_is_counted_there() -> None:
+    spread = a_spread(label_keys.CAPACITY_TYPE, max_skew=2)
+    on_demand = require((label_keys.CAPACITY_TYPE, "In", ["on-demand"]))
+    plan = plan_of(
+        shapes=[
+            a_shape(1, topology_spread=(spread,)),
+            a_shape(2, cpu="3", labels={}, tolerations=(a_toleration(),)),
+        ],
+        pods=[*pods(3, 1), *pods(1, 2)],
+        nodepools=[
+            a_pool("plain", requirements=on_demand),
+            a_pool("special", taints=(a_taint(),)),
+        ],
+    )
+
+    # The large pod's node comes up as spot, where no pod of the spread may go.
+    assert left_over(plan) == 1
