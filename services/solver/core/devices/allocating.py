@@ -20,7 +20,7 @@ from services.solver.core.devices.kinds import Kind, Kinds
 from services.solver.core.devices.offer import Candidate, Offer, with_own
 from services.solver.core.devices.places import Places
 from services.solver.core.devices.refusing import why_not
-from services.solver.core.devices.search import Found, NotFound, Seen, search
+from services.solver.core.devices.search import MOST_STEPS, Found, NotFound, Seen, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import Sharing, Spot, described, ways
 from services.solver.core.devices.usage import Ledger, View, most
@@ -65,6 +65,9 @@ class _Open:
     drivers: set[str] = field(default_factory=set)
 
 
+MOST_STEPS_OF_PLAN = 1_000_000
+"""Devices that are tried in one plan, some ten seconds, before each search gets only a few."""
+_LEAST_STEPS = 1_000
 _NOTHING = Ledger()
 _EVERYWHERE = Spot(planned=False, number=-1)
 """Stands for what all places see; its revision grows with devices that no node has to itself."""
@@ -90,6 +93,7 @@ class Devices:
         """What such spots take of the cluster's devices at most, where that is anything."""
         self._revisions: dict[Spot, int] = {}
         self._refused: dict[object, Refusal] = {}
+        self._steps_left = MOST_STEPS_OF_PLAN
 
     # Standing bins.
 
@@ -121,7 +125,7 @@ class Devices:
         found: dict[int, Found] = {}
         for kind, offer in enumerate(self._places.offers(spot.number)):
             seen = self._seen(spot, kind, offer)
-            result = search(asked, seen, self._selectors)
+            result = self._search(asked, seen)
             if isinstance(result, NotFound):
                 return self._not_found(asked, seen, result)
             found[kind] = result
@@ -184,7 +188,7 @@ class Devices:
         refusal, nearest = _refusal("no instance type is left that has room"), -1
         for kind in self._kinds.of(known, known.rows_for(total)):
             seen = self._seen_planned(spot, kind, known, total)
-            result = search(asked, seen, self._selectors)
+            result = self._search(asked, seen)
             if isinstance(result, NotFound):
                 if len(seen.offer.candidates) > nearest:
                     nearest = len(seen.offer.candidates)
@@ -243,6 +247,13 @@ class Devices:
             if not self._selectors.has_class(sub.device_class):
                 return f"device class {sub.device_class!r} does not exist"
         return self._sharing.obstacle(claims, spot)
+
+    def _search(self, asked: tuple[DeviceClaim, ...], seen: Seen) -> Found | NotFound:
+        """Search within what is left of the steps of a plan; a few are always left."""
+        most_steps = max(min(MOST_STEPS, self._steps_left), _LEAST_STEPS)
+        found = search(asked, seen, self._selectors, most_steps)
+        self._steps_left -= found.steps
+        return found
 
     def _seen(self, spot: Spot, kind: int, offer: Offer) -> Seen:
         """Return a spot as the search sees it, should it become this kind."""

@@ -7,7 +7,7 @@ only the last one of each request, all are compared here.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from libs.domain.device import DeviceConstraint
 from services.solver.core.devices.offer import Candidate
@@ -43,6 +43,17 @@ class Constraint:
             return False
         self._values[value] += 1
         return True
+
+    def most(self, names: Iterable[str], candidates: Sequence[Candidate]) -> int:
+        """Return how many of these devices a request could get at most beside those chosen."""
+        if not self._concerns(names):
+            return len(candidates)
+        values = Counter(one.attribute(self.attribute) for one in candidates)
+        del values[None]
+        if self._distinct:
+            return len(values.keys() - self._values.keys())
+        pinned = next(iter(self._values), None)
+        return max(values.values(), default=0) if pinned is None else values[pinned]
 
     def remove(self, names: Iterable[str], candidate: Candidate) -> None:
         """Remove a device that was added."""

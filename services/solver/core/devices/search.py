@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from libs.domain.device import MOST_DEVICES_OF_CLAIM, DeviceClaim, DeviceRequest, DeviceSubRequest
 from libs.domain.taint import HARD_EFFECTS, tolerates
 from services.solver.core.devices import capacity
+from services.solver.core.devices.bounding import most_devices
 from services.solver.core.devices.constraints import Constraint
 from services.solver.core.devices.offer import Candidate, Offer
 from services.solver.core.devices.selecting import Broken, Selectors
@@ -45,6 +46,8 @@ class Found:
 
     given: tuple[tuple[Given, ...], ...]
     """Per claim, in the order of its requests."""
+    steps: int = 0
+    """How many devices were tried."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +55,7 @@ class NotFound:
     """Why the claims get nothing; empty if the devices are simply too few."""
 
     problem: str = ""
+    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,7 @@ def search(
         selectors: judge of devices.
         most_steps: devices that are tried.
     """
-    run = _Run(seen=seen, selectors=selectors, left=most_steps)
+    run = _Run(seen=seen, selectors=selectors, steps_left=most_steps)
     for claim in claims:
         requests = []
         for request in claim.requests:
@@ -102,9 +106,11 @@ def search(
         run.claims.append(requests)
         run.constraints.append([Constraint(one) for one in claim.constraints])
         run.given.append([])
-    if run.request(0, 0):
-        return Found(given=tuple(tuple(one) for one in run.given))
-    return NotFound(problem=run.problem)
+    found = run.request(0, 0)
+    steps = most_steps - run.steps_left
+    if found:
+        return Found(given=tuple(tuple(one) for one in run.given), steps=steps)
+    return NotFound(problem=run.problem, steps=steps)
 
 
 def _ways(request: DeviceRequest, seen: Seen, selectors: Selectors) -> list[Way] | NotFound:
@@ -160,7 +166,7 @@ class _Run:
 
     seen: Seen
     selectors: Selectors
-    left: int
+    steps_left: int
     problem: str = ""
     claims: list[list[list[Way]]] = field(default_factory=list)
     constraints: list[list[Constraint]] = field(default_factory=list)
@@ -185,7 +191,8 @@ class _Run:
         if self.problem or len(self.given[claim]) + way.count > MOST_DEVICES_OF_CLAIM:
             return False
         if way.all is None:
-            return self._some(claim, request, way, way.count, 0)
+            enough = self._most(claim, way) >= way.count
+            return enough and self._some(claim, request, way, way.count, 0)
         return bool(way.all) and self._every(claim, request, way, way.all)
 
     def _every(self, claim: int, request: int, way: Way, needed: tuple[Candidate, ...]) -> bool:
@@ -219,6 +226,23 @@ class _Run:
                 dead.add(twins)
         return False
 
+    def _most(self, claim: int, way: Way) -> int:
+        """Return how many devices the way could get at most as things are."""
+        single = [
+            one
+            for one in self.seen.offer.candidates
+            if not self._is_in_use(claim, way.sub.admin_access, one)
+            and self.selectors.match(way.sub, one.pool.driver, one.device) is not False
+        ]
+        return most_devices(single, way.names, self.constraints[claim], self._counter_left)
+
+    def _counter_left(self, one: Candidate, counter: CounterId) -> int:
+        """Return how much of a counter is left."""
+        offer = self.seen.offer
+        budgets = offer.template_budgets if one.template else offer.budgets
+        own = self.counters[one.template].counters.get(counter, 0)
+        return budgets.get(counter, 0) - self._view(one).counter(counter) - own
+
     def _twins(self, index: int) -> object:
         """Return what is equal for devices that no request and no constraint tells apart."""
         found = self.twins.get(index)
@@ -236,8 +260,8 @@ class _Run:
 
     def _choose(self, claim: int, way: Way, one: Candidate) -> Given | None:
         """Take a device if the request is about it and it is free."""
-        self.left -= 1
-        if self.left < 0:
+        self.steps_left -= 1
+        if self.steps_left < 0:
             self.problem = "no devices were found within the steps that a search may take"
             return None
         if self._is_in_use(claim, way.sub.admin_access, one):
@@ -321,15 +345,11 @@ class _Run:
 
     def _has_counters(self, one: Candidate) -> bool:
         """Tell whether the counters that the device takes are left."""
-        offer, view = self.seen.offer, self._view(one)
-        budgets = offer.template_budgets if one.template else offer.budgets
-        own = self.counters[one.template].counters
-        for use in one.device.counters:
-            for name, amount in use.amounts.items():
-                key: CounterId = (*one.id[:2], use.counter_set, name)
-                if view.counter(key) + own.get(key, 0) + amount > budgets.get(key, 0):
-                    return False
-        return True
+        return all(
+            amount <= self._counter_left(one, (*one.id[:2], use.counter_set, name))
+            for use in one.device.counters
+            for name, amount in use.amounts.items()
+        )
 
     def _view(self, one: Candidate) -> View:
         return self.seen.template if one.template else self.seen.cluster

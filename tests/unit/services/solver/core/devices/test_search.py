@@ -362,23 +362,3 @@ def test_a_selector_is_not_asked_of_devices_that_are_taken() -> None:
     found = find(a_place(pool, taken=taken), a_claim(a_request(selectors=(selector,))))
 
     assert names(found) == [["b"]]
-
-
-# Work.
-
-
-def test_devices_that_nobody_tells_apart_are_tried_once() -> None:
-    devices = [a_device(f"d{index}", attributes={"uuid": str(index)}) for index in range(40)]
-    claims = [a_claim(a_request(count=10)), a_claim(a_request(count=31))]
-
-    assert names(find(a_place(a_pool(*devices)), *claims, most_steps=500)) is None
-
-
-def test_work_is_bounded() -> None:
-    devices = [a_device(f"d{index}", attributes={"numa": index}) for index in range(30)]
-    claim = a_claim(a_request(count=8), constraints=[MATCH])
-
-    found = find(a_place(a_pool(*devices)), claim, most_steps=20)
-
-    assert isinstance(found, NotFound)
-    assert "steps" in found.problem
