@@ -3,7 +3,9 @@
 Apart because this is the one pass over all pods; from here on the solver sees groups: the waiting
 pods of one shape.
 
-Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4, D4.1.
+Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4, D4.1. Difference on purpose: of
+pods of one size those come first, before older ones, that are tied to some domains of a key over
+which they look at others.
 """
 
 from collections import Counter, defaultdict
@@ -13,6 +15,7 @@ from datetime import datetime
 
 import numpy as np
 
+from libs.domain import labels as label_keys
 from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape, Target
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
@@ -181,7 +184,22 @@ def _groups(
             existing_only=existing_only,
         )
         requests = group.shape.requests
-        first = (pods[0].created_ms, pods[0].uid)
-        ordered.append(((virtual, -requests.get(CPU), -requests.get(MEMORY), *first), group))
+        size = -requests.get(CPU), -requests.get(MEMORY)
+        first = pods[0].created_ms, pods[0].uid
+        ordered.append(((virtual, *size, not _is_tied(group.shape), *first), group))
     ordered.sort(key=lambda item: item[0])
     return tuple(group for _, group in ordered)
+
+
+def _is_tied(shape: PodShape) -> bool:
+    """Tell whether a pod looks at others over a key of which only some values are for itself.
+
+    Of pods of one size it comes first, or one with more of a choice takes the only zone that it
+    can use: a disk, say, ties one replica of a set whose replicas keep out of each other's zones.
+    """
+    spread = (one.topology_key for one in shape.topology_spread if one.required)
+    others = (one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
+    keys = {label_keys.canonical_key(key) for key in (*spread, *others)}
+    own = [shape.node_selector, *(term.requirements for term in shape.required_node_terms)]
+    own += [alternative for volume in shape.volumes for alternative in volume]
+    return any(key in one for one in own for key in keys)
