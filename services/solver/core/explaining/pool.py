@@ -122,6 +122,8 @@ def _misspelt(pool: NodePool, columns: CatalogueColumns | None) -> Iterator[Pool
     if columns is None:
         return
     for one in pool.template.requirements:
+        if one.key == label_keys.CAPACITY_TYPE:
+            continue  # plans tell of these
         known = sold_values(columns, one.key)
         if one.operator is not Operator.IN or not known:
             continue

@@ -73,7 +73,8 @@ def _sizes(question: Question, column: int) -> list[int]:
         allowed = case.problem.limits[template.index].rows()
         if allowed is not None:
             found.add(_most(template.room[rows & allowed], case.vector, column))
-    return sorted((size for size in found if 0 <= size < asked), reverse=True)
+    # To ask for nothing is no smaller request: whoever asks for a device needs one.
+    return sorted((size for size in found if 0 < size < asked), reverse=True)
 
 
 def _most(room: Ints, vector: Ints, column: int) -> int:
