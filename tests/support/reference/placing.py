@@ -96,10 +96,18 @@ class Placing:
             if any(one.reservation for one in options) and not any(one.reservation for one in had):
                 # All instances are promised: the pod waits rather than buy beside a reservation.
                 return None
-            option = self._accepted(wish, name, had) if self._enough_choice(had) else None
+            option = self._accepted(wish, name, had)
             if option is not None:
                 return NewNode(name=name, option=option, options=had)
         return None
+
+    def keeps_choice(self, node: NewNode, wish: Wish) -> bool:
+        """Tell whether the node's pool would have values enough to choose from with the pod."""
+        template = node.option.pool.template
+        if all(one.min_values is None for one in template.requirements):
+            return True
+        options = self._narrowed(node, wish, read_pod(wish.pod))
+        return self._enough_choice(options, node.option)
 
     def charge(self, node_options: Sequence[Option]) -> None:
         """Count a node that may become any of these against its pool and its reservations."""
@@ -157,7 +165,7 @@ class Placing:
         """Tell whether the pod can go on a planned node, and let that grow for it."""
         held = node.reservations
         kept = held.intersection(one.reservation for one in options)
-        if not self._enough_choice(options) or (held and not kept):
+        if not self._enough_choice(options, node.option) or (held and not kept):
             return False
         if not (as_it_is and node.option in options) and not self._grows(node, wish, options):
             return False
@@ -203,9 +211,14 @@ class Placing:
             if all(option.charge.get(name) <= amount for name, amount in left.items())
         ]
 
-    def _accepted(self, wish: Wish, name: str, options: Iterable[Option]) -> Option | None:
-        """Return the first option that takes the pod with all that is around."""
+    def _accepted(self, wish: Wish, name: str, options: Sequence[Option]) -> Option | None:
+        """Return the first option that takes the pod with all that is around.
+
+        Of the options in the same place there must be enough to choose from.
+        """
         for option in options:
+            if not self._enough_choice(options, option):
+                continue
             put_option(self.cluster, option, name, self.market.daemon_sets)
             refusals = judge_node(self.cluster, wish.pod, name)
             remove(self.cluster, name)
@@ -213,19 +226,19 @@ class Placing:
                 return option
         return None
 
-    def _enough_choice(self, options: Sequence[Option]) -> bool:
-        if not options:
-            return False
+    def _enough_choice(self, options: Iterable[Option], chosen: Option) -> bool:
+        """Tell whether the options where the chosen one is have all the values that are wanted."""
+        alike = [one for one in options if self._looks_like(one, chosen)]
         if self.options.min_values_policy is MinValuesPolicy.BEST_EFFORT:
-            return True
-        for wanted in options[0].pool.template.requirements:
+            return bool(alike)
+        for wanted in chosen.pool.template.requirements:
             offered: set[str] = set()
-            for one in options:
+            for one in alike:
                 own = one.kind.requirements.get(wanted.key)
                 offered |= own.values if own is not None and not own.complement else frozenset()
             if wanted.min_values is not None and len(offered) < wanted.min_values:
                 return False
-        return True
+        return bool(alike)
 
 
 def largest_charge(options: Iterable[Option]) -> Resources:

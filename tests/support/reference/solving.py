@@ -184,4 +184,5 @@ def _settled(cluster: Cluster) -> frozenset[str]:
             preferred = affinity.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
             found |= {one["topologyKey"] for one in required}
             found |= {one["podAffinityTerm"]["topologyKey"] for one in preferred}
-    return frozenset(found)
+    # Each node has a host name of its own.
+    return frozenset(found - {keys.HOSTNAME})

@@ -18,8 +18,8 @@ from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, name_of
 from libs.oracle.pods import read_pod
 from libs.oracle.verdict import judge, judge_node
-from tests.support.reference.options import Market, Option, World, put_node
-from tests.support.reference.placing import Placing
+from tests.support.reference.options import Market, World, put_node
+from tests.support.reference.placing import NewNode, Placing
 from tests.support.reference.solving import gang_sizes, start
 from tests.support.reference.waiting import key_of_row, queue
 from tests.support.reference.wishes import Wish
@@ -49,8 +49,8 @@ def takers(
         daemon_sets: DaemonSet objects.
 
     Returns:
-        By uid the names of nodes, and `new <pool>/<type>/…` for one that could be bought; only pods
-        that have any.
+        By uid the names of nodes (new ones only if they keep their pool's minValues), and
+        `new <pool>/<type>/…` for one that could be bought; only pods that have any.
     """
     world = World.of(snapshot, options, daemon_sets)
     snapshot = world.snapshot
@@ -78,9 +78,16 @@ def takers(
 def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
     if placing.ignores(pod):
         return ()
-    bought = placing.new_node(Wish(pod=pod, avoids_soft_taints=False))
+    wish = Wish(pod=pod, avoids_soft_taints=False)
+    planned = {one.name: one for one in placing.new}
+    there = [
+        name
+        for name in judge(placing.cluster, pod).feasible
+        if name not in planned or placing.keeps_choice(planned[name], wish)
+    ]
+    bought = placing.new_node(wish)
     new = () if bought is None else (f"new {name_of(bought.option.node)}",)
-    return (*judge(placing.cluster, pod).feasible, *new)
+    return (*there, *new)
 
 
 def _reach(placing: Placing, world: World, target: str) -> None:
@@ -106,14 +113,23 @@ def _buy(
     for one in node_slices(planned_name(claim), bought.kind):
         placing.cluster.put("ResourceSlice", one)
     put_node(placing.cluster, node, placing.market.daemon_sets)
-    possible: dict[Option, None] = {}
-    for uid in claim.pod_uids:
-        if uid in rows:
-            pod = placing.cluster.pending[key_of_row(rows[uid])]
-            wish = Wish(pod=pod, avoids_soft_taints=False)
-            possible |= dict.fromkeys(placing.market.fitting(wish, read_pod(pod), claim.nodepool))
+    wishes = [
+        Wish(pod=placing.cluster.pending[key_of_row(rows[uid])], avoids_soft_taints=False)
+        for uid in claim.pod_uids
+        if uid in rows
+    ]
+    fitting = [placing.market.fitting(wish, read_pod(wish.pod), claim.nodepool) for wish in wishes]
+    possible = tuple(dict.fromkeys(one for options in fitting for one in options))
     if possible:
-        placing.charge(tuple(possible))
+        placing.charge(possible)
+    listed = [
+        one
+        for one in possible
+        if one.kind.name in claim.instance_types and all(one in options for options in fitting)
+    ]
+    if listed:
+        # As `bind` puts its pods there, what it may still become is narrowed down.
+        placing.new.append(NewNode(name=planned_name(claim), option=listed[0], options=listed))
 
 
 def _bind(placing: Placing, rows: Mapping[str, PodRow], plan: Plan) -> None:
