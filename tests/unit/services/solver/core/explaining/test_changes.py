@@ -15,7 +15,8 @@ from libs.domain.solution import SolveOptions
 from libs.domain.topology import NodeInclusionPolicy
 from libs.domain.workload import Gang
 from services.solver.core.explaining.explain import explain
-from services.solver.core.explaining.trial import most_trials
+from services.solver.core.explaining.trial import Desk, Trials, most_trials
+from services.solver.core.market import NOTHING_REMEMBERED
 from tests.support.builders import (
     a_catalogue,
     a_node,
@@ -353,3 +354,14 @@ def test_a_large_cluster_is_tried_less_often() -> None:
     small, large = a_snapshot(pods=pods(10)), a_snapshot(pods=pods(40_000))
 
     assert most_trials(small) > most_trials(large) >= 8
+
+
+def test_where_no_trial_is_left_the_search_says_that_it_was_cut_short() -> None:
+    desk = Desk(options=SolveOptions(), memory=NOTHING_REMEMBERED, cancelled=lambda: False)
+    trials = Trials(desk=desk, uid="uid-it", most=1)
+    snapshot = a_snapshot(pods=[a_pod("it")])
+
+    landed = [trials.land(snapshot) is not None for _ in range(2)]
+
+    assert landed == [True, False]
+    assert (trials.done, trials.cut_short) == (1, True)
