@@ -12,7 +12,7 @@ from libs.cluster.objects import Key, Objects
 from libs.cluster.pods import PodRecord
 from libs.cluster.problems import Problems
 from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
-from libs.domain.device import DeviceClass, DeviceHold, DevicePool
+from libs.domain.device import DeviceClaim, DeviceClass, DeviceHold, DevicePool
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.workload import (
@@ -54,10 +54,18 @@ class Templated:
 
     raw: RawShape
     labels: Mapping[str, str]
+    device_claims: int = 0
+    """How many claims of devices each pod has; what they ask for is not looked at."""
 
     def finish(self, shapes: Shapes, tracked: frozenset[str]) -> PodShape:
         """Return the numbered shape."""
-        return shapes.finish(self.raw, Completion(labels=filtered(self.labels, tracked)))
+        return shapes.finish(
+            self.raw,
+            Completion(
+                labels=filtered(self.labels, tracked),
+                device_claims=(DeviceClaim(),) * self.device_claims,
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +101,12 @@ def daemons(
         except InvalidRequest as error:
             problems.add("DaemonSet", *key, error)
             continue
-        labels = daemonset.spec.template.metadata.labels if live is None else live.labels
-        found[key] = Templated(raw=shape, labels=labels)
+        template = daemonset.spec.template
+        found[key] = Templated(
+            raw=shape,
+            labels=template.metadata.labels if live is None else live.labels,
+            device_claims=len(template.spec.resource_claims),
+        )
     return found
 
 

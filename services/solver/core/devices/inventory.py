@@ -46,7 +46,7 @@ class Inventory:
 
     def staying(self, reserved_for: tuple[str, ...]) -> int:
         """Return how many of those for whom something is reserved keep it."""
-        return len(self._moving.symmetric_difference(reserved_for) & frozenset(reserved_for))
+        return sum(uid not in self._moving for uid in reserved_for)
 
     def drivers_on(self, node: str) -> frozenset[str]:
         """Return the drivers that have published devices of a node."""

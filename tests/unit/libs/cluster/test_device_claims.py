@@ -153,3 +153,19 @@ def test_of_classes_with_one_resource_the_newest_counts_then_the_first_by_name()
 
     found = {name: one.extended_resource for name, one in snapshot.device_classes.items()}
     assert found == {"a": "e.com/gpu", "b": "", "old": ""}
+
+
+def test_of_daemons_it_is_known_whether_they_have_claims() -> None:
+    template = {"spec": {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "t"}]}}
+    daemons = [
+        an_object("apps/v1", "DaemonSet", name, "default", spec={"template": one})
+        for name, one in (("claiming", template), ("plain", {}))
+    ]
+
+    snapshot = snapshot_of(*daemons)
+
+    claims = {
+        one.name: len(snapshot.shapes[one.shape].device_claims)
+        for one in snapshot.daemonsets.values()
+    }
+    assert claims == {"claiming": 1, "plain": 0}
