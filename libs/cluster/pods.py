@@ -241,6 +241,11 @@ class Pods:
             self._left_out.setdefault((_rule(error), str(error)), []).append(record.row.uid)
 
 
+def raw_shapes(records: Iterable[PodRecord]) -> Iterable[RawShape]:
+    """Return the raw shapes of the pods, each once."""
+    return {record.raw.number: record.raw for record in records if record.raw is not None}.values()
+
+
 def spread_by_default(record: PodRecord, defaults: DefaultSpread) -> tuple[TopologySpread, ...]:
     """Return the default constraints of a pod that has none of its own."""
     if not defaults.configured or record.raw is None or record.raw.shape.topology_spread:

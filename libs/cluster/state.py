@@ -14,11 +14,11 @@ from libs.cluster.default_spread import DefaultSpread
 from libs.cluster.memo import Memo
 from libs.cluster.nodes import NodeInputs, nodes, observed_allocatable
 from libs.cluster.objects import Key, Objects
-from libs.cluster.pods import Placement, PodRecord, Pods, spread_by_default
+from libs.cluster.pods import Placement, Pods, raw_shapes, spread_by_default
 from libs.cluster.pools import PoolInputs, pools
 from libs.cluster.problems import ObjectKey, Problems
 from libs.cluster.resolving import Resolver
-from libs.cluster.shapes import RawShape, Shapes
+from libs.cluster.shapes import Shapes
 from libs.cluster.targets import Around, Targets
 from libs.domain.capacity import Catalogue, NodeClassRef, ObservedAllocatable
 from libs.domain.errors import InvalidRequest
@@ -87,7 +87,7 @@ class ClusterState:
         self._nodes: Memo[Node] = Memo()
         self._pools: Memo[NodePool] = Memo()
         self._version = 0
-        self._storage: tuple[int, Storage] | None = None
+        self._storage: Memo[Storage] = Memo()
         self._node_count = 0
 
     def upsert(self, obj: KubeObject) -> None:
@@ -259,6 +259,7 @@ class ClusterState:
             csi_nodes=self._objects.of(storage.CsiNode, "CSINode"),
             claims=claims,
             nominations=self._nominations,
+            disks=self._held_storage().disks,
         )
         return nodes(inputs, self._nodes, problems)
 
@@ -300,7 +301,7 @@ class ClusterState:
         if not self._options.capacity_buffers:
             buffers = {}
         templated = [*daemons.values(), *(b.pods for b in buffers.values() if b.pods is not None)]
-        raws = [*_raws(records), *(one.raw for one in templated)]
+        raws = [*raw_shapes(records), *(one.raw for one in templated)]
         defaults = DefaultSpread(self._options.default_spread, self._objects)
         assumed = {one for record in records for one in spread_by_default(record, defaults)}
         tracked = frozenset().union(
@@ -359,19 +360,21 @@ class ClusterState:
             placed.buffers.append(replace(buffer.value, shape=shape.id))
             placed.rows.extend(workloads.virtual_rows(buffer, shape.id))
 
+    def _held_storage(self) -> Storage:
+        return self._storage.get("", (self._version,), self._make_storage)
+
+    def _make_storage(self) -> Storage:
+        return Storage(
+            claims=self._objects.of(storage.PersistentVolumeClaim),
+            volumes=self._objects.of(storage.PersistentVolume),
+            classes=self._objects.of(storage.StorageClass),
+        )
+
     def _resolver(self) -> Resolver:
-        objects = self._objects
-        if self._storage is None or self._storage[0] != self._version:
-            found = Storage(
-                claims=objects.of(storage.PersistentVolumeClaim),
-                volumes=objects.of(storage.PersistentVolume),
-                classes=objects.of(storage.StorageClass),
-            )
-            self._storage = self._version, found
         return Resolver(
-            storage=self._storage[1],
-            claims=objects.of(device.ResourceClaim),
-            templates=objects.of(device.ResourceClaimTemplate),
+            storage=self._held_storage(),
+            claims=self._objects.of(device.ResourceClaim),
+            templates=self._objects.of(device.ResourceClaimTemplate),
             version=self._version,
         )
 
@@ -393,8 +396,3 @@ def _nameless(obj: KubeObject) -> InvalidRequest | None:
     if is_namespaced(obj) and not obj.metadata.namespace:
         return InvalidRequest("has no namespace", field="metadata.namespace")
     return None
-
-
-def _raws(records: Iterable[PodRecord]) -> Iterable[RawShape]:
-    """Return the raw shapes of the pods, each once."""
-    return {record.raw.number: record.raw for record in records if record.raw is not None}.values()

@@ -16,6 +16,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, ZONE
 from libs.domain.pod import ExclusiveDisk, SharedVolume, VolumeAttachCount
 from libs.domain.requirements import ANYTHING
+from libs.kube.convert.host_volume import NO_PROVISIONER, disk_driver, disks_by_host
 from libs.kube.convert.inline_disk import (
     AZURE_DRIVER,
     CINDER_DRIVER,
@@ -39,7 +40,6 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_POD = "ReadWriteOncePod"
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
 
 _CSI_OF_PROVISIONER = {
     "kubernetes.io/aws-ebs": EBS_DRIVER,
@@ -81,6 +81,14 @@ class Storage:
     def offer(self) -> Offer:
         """Return the volumes that claims may still take."""
         return offered(self.volumes.values())
+
+    @cached_property
+    def disks(self) -> Mapping[str, tuple[VolumeAttachCount, ...]]:
+        """Return how many disks of hosts may still be taken, by the host's label."""
+        classes = [
+            one.metadata.name for one in self.classes.values() if one.provisioner == NO_PROVISIONER
+        ]
+        return disks_by_host(classes, self.offer, self.claims) if classes else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -207,14 +215,10 @@ def _attached(claim: PersistentVolumeClaim, storage: Storage) -> _Claim:
     if volume is None:
         name = class_name(claim.metadata, claim.spec.storage_class_name)
         found = _default_class(storage) if name is None else storage.classes.get(("", name))
-        provisioner = "" if found is None else found.provisioner
-        driver = _CSI_OF_PROVISIONER.get(provisioner, provisioner)
+        driver = "" if found is None else _driver_of_class(found)
     else:
         driver = _driver_of_volume(volume)
-    return _Claim(
-        driver="" if driver == NO_PROVISIONER else driver,
-        exclusive=ONE_POD in claim.spec.access_modes,
-    )
+    return _Claim(driver=driver, exclusive=ONE_POD in claim.spec.access_modes)
 
 
 def _placed(
@@ -308,6 +312,13 @@ def _default_class(storage: Storage) -> StorageClass | None:
 
 def _shown(namespace: str, name: str) -> str:
     return f'persistentvolumeclaim "{namespace}/{name}"'
+
+
+def _driver_of_class(storage_class: StorageClass) -> str:
+    provisioner = storage_class.provisioner
+    if provisioner == NO_PROVISIONER:
+        return disk_driver(storage_class.metadata.name)
+    return _CSI_OF_PROVISIONER.get(provisioner, provisioner)
 
 
 def _driver_of_volume(volume: PersistentVolume) -> str:

@@ -7,7 +7,7 @@ will do; a volume that is kept for a claim comes before all others.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -50,8 +50,8 @@ class Offer:
 
     free: Mapping[str, tuple[FreeVolume, ...]]
     """By class, the smallest one first."""
-    kept: Mapping[tuple[str, str], tuple[FreeVolume, ...]]
-    """By namespace and name of the claim that they are kept for."""
+    kept: Mapping[tuple[str, str], tuple[PersistentVolume, ...]]
+    """By namespace and name of the claim that has them, or that they are kept for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,28 +75,33 @@ def class_name(metadata: ObjectMeta, given: str | None) -> str | None:
 def offered(volumes: Iterable[PersistentVolume]) -> Offer:
     """Return what claims may still take of these volumes; illegible ones are left out."""
     free: dict[str, list[FreeVolume]] = defaultdict(list)
-    kept: dict[tuple[str, str], list[FreeVolume]] = defaultdict(list)
-    for volume in volumes:
+    kept: dict[tuple[str, str], list[PersistentVolume]] = defaultdict(list)
+    for volume in sorted(volumes, key=lambda one: one.metadata.name):
         owner = volume.spec.claim_ref
-        available = volume.status.phase in ("", "Available")
-        if volume.metadata.deletion_timestamp is not None or not (owner or available):
-            continue
-        try:
-            one = FreeVolume(
-                volume=volume,
-                size=_size(volume.spec.capacity),
-                places=reachable_places(volume),
-            )
-        except InvalidRequest:
+        if volume.metadata.deletion_timestamp is not None:
             continue
         if owner is not None:
-            kept[owner.namespace, owner.name].append(one)
-        else:
-            free[one.storage_class].append(one)
+            kept[owner.namespace, owner.name].append(volume)
+        elif volume.status.phase in ("", "Available"):
+            for one in free_volumes((volume,)):
+                free[one.storage_class].append(one)
     return Offer(
-        free={key: tuple(sorted(found, key=_order)) for key, found in free.items()},
-        kept={key: tuple(sorted(found, key=_order)) for key, found in kept.items()},
+        free={
+            key: tuple(sorted(found, key=lambda one: (one.size, one.name)))
+            for key, found in free.items()
+        },
+        kept={key: tuple(found) for key, found in kept.items()},
     )
+
+
+def free_volumes(volumes: Iterable[PersistentVolume]) -> Iterator[FreeVolume]:
+    """Yield the volumes with where they can be used; illegible ones are left out."""
+    for one in volumes:
+        try:
+            size, places = _size(one.spec.capacity), reachable_places(one)
+        except InvalidRequest:
+            continue
+        yield FreeVolume(volume=one, size=size, places=places)
 
 
 def waiting(
@@ -118,7 +123,8 @@ def candidates(
         InvalidRequest: the claim has a selector or a size that Kubernetes refuses.
     """
     size = _size(claim.spec.resources.requests)
-    for one in offer.kept.get((claim.metadata.namespace, claim.metadata.name), ()):
+    kept = offer.kept.get((claim.metadata.namespace, claim.metadata.name), ())
+    for one in free_volumes(kept):
         uid = one.volume.spec.claim_ref.uid if one.volume.spec.claim_ref is not None else ""
         mine = uid in ("", claim.metadata.uid) and one.storage_class == storage_class
         if mine and size <= one.size and _suits(claim, one.volume):
@@ -227,10 +233,6 @@ def _suits(claim: PersistentVolumeClaim, volume: PersistentVolume) -> bool:
         wanted.volume_mode == there.volume_mode
         and wanted.volume_attributes_class_name == there.volume_attributes_class_name
     )
-
-
-def _order(one: FreeVolume) -> tuple[Fraction, str]:
-    return one.size, one.name
 
 
 def _size(quantities: Quantities) -> Fraction:
