@@ -48,11 +48,14 @@ def explain_pod(desk: Desk, snapshot: ClusterSnapshot, row: PodRow, base: Explan
     """
     encoded = desk.encode(snapshot)
     group = next((one for one in encoded.work.groups if row.uid in one.uids), None)
-    if group is None or group.virtual:
-        situation, message = _at_rest(snapshot, row, virtual=group is not None)
+    if group is None:
+        situation, message = _at_rest(snapshot, row)
         return PodAnswer(explanation=replace(base, pod=_pod(row, situation, message)))
     decision = desk.decide(snapshot)
     landing = landing_of(decision.plan, row.uid)
+    if group.virtual and landing is None:
+        message = "it stands for spare room, for which nothing is bought; see the buffer's status"
+        return PodAnswer(explanation=replace(base, pod=_pod(row, PodSituation.HELD, message)))
     state = _state(decision, row.uid, left=landing is None)
     if landing is None:
         return _without_place(desk, decision, state, row, base)
@@ -82,11 +85,9 @@ def _pod(row: PodRow, situation: PodSituation, message: str) -> PodExplanation:
     )
 
 
-def _at_rest(snapshot: ClusterSnapshot, row: PodRow, *, virtual: bool) -> tuple[PodSituation, str]:
+def _at_rest(snapshot: ClusterSnapshot, row: PodRow) -> tuple[PodSituation, str]:
     """Return what a pod is that needs no place, and why."""
     where = f'node "{row.node}"' if row.node else "no node"
-    if virtual:
-        return PodSituation.HELD, "it stands for the spare room of a capacity buffer"
     if row.terminal:
         return PodSituation.ENDED, f"it has ended ({row.phase}) and takes no room"
     if row.terminating:

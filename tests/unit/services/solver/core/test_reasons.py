@@ -11,6 +11,7 @@ from tests.support.builders import (
     a_daemonset,
     a_node,
     a_node_term,
+    a_pod,
     a_pool,
     a_shape,
     a_spread,
@@ -171,3 +172,21 @@ def test_pods_of_one_shape_share_one_reason() -> None:
     plan = plan_of(shapes=[a_shape(cpu="100")], pods=pods(50))
 
     assert [len(one.pod_uids) for one in plan.unplaced] == [50]
+
+
+def test_a_spread_that_refuses_tells_its_numbers() -> None:
+    plan = plan_of(
+        shapes=[
+            a_shape(
+                topology_spread=(a_spread(min_domains=5),),
+                required_node_terms=(a_node_term((label_keys.ZONE, "In", ["zone-a", "zone-b"])),),
+            )
+        ],
+        pods=[a_pod("runs", node="node-1"), *pods(3)],
+        nodes=[a_node()],
+    )
+
+    assert the_rejection(plan).message == (
+        f"topology spread over {label_keys.ZONE} allows no new node here; pods per domain: "
+        "zone-a 1, zone-b 1; maxSkew 1, minDomains 5"
+    )
