@@ -42,6 +42,15 @@ class Violation:
     message: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What comes of a plan."""
+
+    cluster: Cluster
+    """With the new nodes, and every pod bound that could be, in the best order that was found."""
+    violations: tuple[Violation, ...]
+
+
 def check(
     cluster: Cluster,
     new_nodes: Iterable[KubeObject],
@@ -50,6 +59,21 @@ def check(
     daemon_sets: Iterable[KubeObject] = (),
 ) -> list[Violation]:
     """Return every rule that the plan violates; empty if kube-scheduler could follow it.
+
+    Arguments as of `carry_out`.
+    """
+    outcome = carry_out(cluster, new_nodes, placements, daemon_sets=daemon_sets)
+    return list(outcome.violations)
+
+
+def carry_out(
+    cluster: Cluster,
+    new_nodes: Iterable[KubeObject],
+    placements: Iterable[Placement],
+    *,
+    daemon_sets: Iterable[KubeObject] = (),
+) -> Outcome:
+    """Bind the pods as the plan says, and tell which rules it violates.
 
     Args:
         cluster: What is there: nodes, bound pods, and all pods that may be placed, as pending.
@@ -62,10 +86,11 @@ def check(
     ground = _Ground(cluster=cluster, nodes=tuple(new_nodes), daemon_sets=tuple(daemon_sets))
     state, wrong = _with_nodes(cluster.copy(), ground.nodes, ground.daemon_sets)
     sound, unsound = _sort_out(state, list(placements))
-    best = _refused_at_best(ground, sound, one_by_one=False)
-    if best:
-        best = min(best, _refused_at_best(ground, sound, one_by_one=True), key=len)
-    return [*wrong, *unsound, *best]
+    best = _at_best(ground, sound, one_by_one=False)
+    if best.violations:
+        other = _at_best(ground, sound, one_by_one=True)
+        best = min(best, other, key=lambda outcome: len(outcome.violations))
+    return Outcome(cluster=best.cluster, violations=(*wrong, *unsound, *best.violations))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +102,8 @@ class _Ground:
     daemon_sets: tuple[KubeObject, ...]
 
 
-def _refused_at_best(
-    ground: _Ground, placements: list[Placement], *, one_by_one: bool
-) -> list[Violation]:
-    """Return what is refused in the best of some orders.
+def _at_best(ground: _Ground, placements: list[Placement], *, one_by_one: bool) -> Outcome:
+    """Return what comes of the best of some orders.
 
     Args:
         ground: what is there and what comes.
@@ -88,7 +111,7 @@ def _refused_at_best(
         one_by_one: whether each new node comes only when pods are bound to those before it.
     """
     groups = [placements]
-    best: list[Violation] = []
+    best: Outcome | None = None
     for attempt in range(_ATTEMPTS):
         state = ground.cluster.copy()
         arrivals = [(node,) for node in ground.nodes] if one_by_one else [ground.nodes]
@@ -101,16 +124,17 @@ def _refused_at_best(
         for group in groups:
             still = [one for one in group if one[0] in state.pending]
             refused = _bind_in_rounds(state, [*refused, *still])
-        found = _reasons(state, refused)
-        if not attempt or len(found) < len(best):
+        found = Outcome(cluster=state, violations=tuple(_reasons(state, refused)))
+        if best is None or len(found.violations) < len(best.violations):
             best = found
-        if not best:
+        if not best.violations:
             break
         tried = groups
         first = _constrained_first(ground.cluster, placements)
         groups = _refused_first(tried, refused) if attempt else first
         if attempt and groups == tried:
             break
+    assert best is not None
     return best
 
 
