@@ -70,7 +70,7 @@ class PodClaim(NamedTuple):
 class Storage:
     """The storage objects of a cluster: claims by namespace and name, the rest by name.
 
-    Made anew when any of them changes.
+    Made anew when any of them changes; it has no slots, so that what follows is found once.
     """
 
     claims: Mapping[tuple[str, str], PersistentVolumeClaim]
