@@ -118,6 +118,10 @@ class Placing:
     def bind(self, pod: KubeObject, name: str) -> None:
         """Put the pod on the node and give its claims what the filters promised."""
         bind_pod(self.cluster, pod, name)
+        self.note(pod, name)
+
+    def note(self, pod: KubeObject, name: str) -> None:
+        """Remember that the pod is on the node."""
         self.places[key_of(pod)] = name
         for node in self.new:
             if node.name == name:

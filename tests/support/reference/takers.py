@@ -3,22 +3,23 @@
 Apart from solving: nothing is decided here, a plan is carried out as it stands.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from libs.checker.claims import purchase
 from libs.checker.devices import node_slices
 from libs.checker.nodes import flying_node, planned_name, planned_node
+from libs.checker.storage import node_capacities
 from libs.domain.plan import Plan, PlannedNodeClaim
 from libs.domain.pod import PodRow
 from libs.domain.resources import NOTHING
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
-from libs.oracle.check import Violation
+from libs.oracle.check import Violation, carry_out
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, name_of
 from libs.oracle.pods import read_pod
-from libs.oracle.verdict import judge, judge_node
-from tests.support.reference.options import Market, World, put_node
+from libs.oracle.verdict import judge
+from tests.support.reference.options import Market, World
 from tests.support.reference.placing import NewNode, Placing
 from tests.support.reference.solving import gang_sizes, start
 from tests.support.reference.waiting import key_of_row, queue
@@ -57,11 +58,11 @@ def takers(
     rows = queue(cluster, snapshot, world.now)
     placing = start(cluster, world, Market(cluster, world), rows)
     by_uid = {row.uid: row for row in rows}
-    for nomination in plan.nominations:
-        _reach(placing, world, nomination.target)
-    for claim in plan.nodeclaims:
-        _buy(placing, world, claim, by_uid)
-    _bind(placing, by_uid, plan)
+    nodes = [
+        *_in_flight(placing, world, plan),
+        *(_buy(placing, world, claim, by_uid) for claim in plan.nodeclaims),
+    ]
+    _bind(placing, by_uid, plan, nodes)
     sizes = gang_sizes(placing, snapshot, rows)
     found = {}
     for row in rows:
@@ -90,29 +91,24 @@ def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
     return (*there, *new)
 
 
-def _reach(placing: Placing, world: World, target: str) -> None:
-    """Let a claim in flight that the plan counts on be there, though it is not launched."""
-    if target not in placing.cluster.nodes:
-        claim = world.snapshot.nodeclaims[target]
-        offer = world.sold.get(claim.nodepool)
-        node = flying_node(claim, offer.catalogue if offer is not None else None)
-        put_node(placing.cluster, node, placing.market.daemon_sets)
+def _in_flight(placing: Placing, world: World, plan: Plan) -> Iterator[KubeObject]:
+    """Yield the nodes of claims that the plan counts on, though they are not launched."""
+    for target in dict.fromkeys(nomination.target for nomination in plan.nominations):
+        if target not in placing.cluster.nodes:
+            claim = world.snapshot.nodeclaims[target]
+            offer = world.sold.get(claim.nodepool)
+            yield flying_node(claim, offer.catalogue if offer is not None else None)
 
 
 def _buy(
-    placing: Placing,
-    world: World,
-    claim: PlannedNodeClaim,
-    rows: Mapping[str, PodRow],
-) -> None:
+    placing: Placing, world: World, claim: PlannedNodeClaim, rows: Mapping[str, PodRow]
+) -> KubeObject:
+    """Return the claim's node; what it brings is there, it is charged against its pool."""
     bought = purchase(world.snapshot, claim, world.sold)
     if isinstance(bought, Violation):
         raise AssertionError(bought)
-    room = bought.observed.get(bought.kind.name, NOTHING)
-    node = planned_node(claim, bought.pool, bought.kind, bought.offering, room)
     for one in node_slices(planned_name(claim), bought.kind):
         placing.cluster.put("ResourceSlice", one)
-    put_node(placing.cluster, node, placing.market.daemon_sets)
     wishes = [
         Wish(pod=placing.cluster.pending[key_of_row(rows[uid])], avoids_soft_taints=False)
         for uid in claim.pod_uids
@@ -128,28 +124,24 @@ def _buy(
         if one.kind.name in claim.instance_types and all(one in options for options in fitting)
     ]
     if listed:
-        # As `bind` puts its pods there, what it may still become is narrowed down.
         placing.new.append(NewNode(name=planned_name(claim), option=listed[0], options=listed))
+    room = bought.observed.get(bought.kind.name, NOTHING)
+    node = planned_node(claim, bought.pool, bought.kind, bought.offering, room)
+    for capacity in tuple(node_capacities(placing.cluster, node)):
+        placing.cluster.put("CSIStorageCapacity", capacity)
+    return node
 
 
-def _bind(placing: Placing, rows: Mapping[str, PodRow], plan: Plan) -> None:
-    """Bind the placed pods in rounds, as a pod may have to wait for another one."""
+def _bind(
+    placing: Placing, rows: Mapping[str, PodRow], plan: Plan, nodes: Sequence[KubeObject]
+) -> None:
+    """Let the new nodes come and bind the placed pods, in an order that works."""
     placed = [(uid, one.target) for one in plan.nominations for uid in one.pod_uids]
     placed += [(uid, planned_name(one)) for one in plan.nodeclaims for uid in one.pod_uids]
     # Virtual pods of buffers are no rows of the queue.
-    waiting = [(key_of_row(rows[uid]), node) for uid, node in placed if uid in rows]
-    cluster = placing.cluster
-    while waiting:
-        left = []
-        for key, node in waiting:
-            if judge_node(cluster, cluster.pending[key], node):
-                left.append((key, node))
-            else:
-                placing.bind(cluster.pending[key], node)
-        if len(left) == len(waiting):
-            break
-        waiting = left
-    # Another order would do, as the plan is right: they take their room all the same.
-    for key, node in waiting:
-        cluster.bind(cluster.pending[key], node)
-        placing.places[key] = node
+    placements = [(key_of_row(rows[uid]), node) for uid, node in placed if uid in rows]
+    before = placing.cluster
+    daemon_sets = placing.market.daemon_sets
+    placing.cluster = carry_out(before, nodes, placements, daemon_sets=daemon_sets).cluster
+    for key, node in placements:
+        placing.note(before.pending[key], node)
