@@ -15,21 +15,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from libs.domain import labels as label_keys
-from libs.domain.pod import PodShape, SharedVolume
-from libs.domain.topology import PodAffinityTerm, TopologySpread
+from libs.domain.pod import PodShape
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
 from services.solver.core.domains import ABSENT, is_single, members
 from services.solver.core.ground import Ground
-from services.solver.core.rules import AffinityRule, Arrivals, Rules, SpreadRule
-from services.solver.core.tally import (
-    Opened,
-    ShapeIndex,
-    Tally,
-    admission,
-    admission_key,
-    admits_claim,
-)
+from services.solver.core.rules import Arrivals, Rules, SpreadRule
+from services.solver.core.tallies import Tallies
+from services.solver.core.tally import Opened, Tally, admits_claim
 from services.solver.core.template import Daemon, Template
 from services.solver.core.vectors import Bools, Ints
 from services.solver.core.workload import BoundPods
@@ -40,13 +33,7 @@ class Topology:
 
     def __init__(self, ground: Ground) -> None:
         self.ground = ground
-        self._tallies: dict[object, Tally] = {}
-        self._counting: dict[int, list[Tally]] = defaultdict(list)
-        self._kept_away: dict[int, list[Tally]] = defaultdict(list)
-        self._index = ShapeIndex((), {})
-        self._rules: dict[int, Rules] = {}
-        """By id of the ask; `_asks` keeps every ask met, so that no id is used twice."""
-        self._asks: list[Ask] = []
+        self._tallies = Tallies(ground)
         self._unreachable: dict[tuple[int, str], int] = defaultdict(int)
         self._bins = len(ground.standing)
         self._opened: list[Opened] = []
@@ -77,24 +64,14 @@ class Topology:
         """
         by_id = {shape.id: shape for shape in daemons}
         waiting = list(asks)
-        self._asks = waiting
-        # Of each shape the last ask is the one without preferences.
-        hard = {ask.shape.id: ask for ask in waiting}.values()
         shapes = {ask.shape.id: ask.shape for ask in waiting}
         everyone = by_id | shapes | {shape.id: shape for shape in bound.shapes}
-        self._index = ShapeIndex(everyone.values(), namespaces)
-        self._own_tallies(everyone.values(), frozenset(shapes))
-        self._volume_tallies(everyone.values())
-        for ask in waiting:
-            self._tallies_of(ask)
-        for ask in hard:
-            for tally in self._tallies_of(ask):
-                tally.hard = True
+        self._tallies.build(waiting, everyone, namespaces)
         self._count(bound)
         for shape in bound.shapes:
             self._hold(shape)
         self._daemons = {
-            number: shape for number, shape in by_id.items() if self._counting.get(number)
+            number: shape for number, shape in by_id.items() if self._tallies.counting.get(number)
         }
         self._count_daemons()
 
@@ -114,26 +91,33 @@ class Topology:
             if one.known.id not in self._noted:
                 self._noted.add(one.known.id)
                 self._opened.append(one)
-        for tally in self._counting.get(shape.id, ()):
-            tally.total += int(counts[self._has_key(tally, bins, opened)].sum())
+        for tally in self._tallies.counting.get(shape.id, ()):
+            has_key = self._has_key(tally, bins, opened)
+            tally.total += int(counts[has_key].sum())
             if tally.on_hosts:
-                self._record_hosts(tally, bins, counts, opened)
+                seen = has_key & self._admits(tally, bins, opened)
+                np.add.at(tally.hosts(self._bins), bins[seen], counts[seen])
             else:
                 self._record_domains(tally, bins, counts, opened)
 
     def _has_key(self, tally: Tally, bins: Ints, opened: list[Opened]) -> Bools:
         """Return (n,): whether each of these bins has the key by which a tally counts."""
         standing, classes = self.ground.standing, self.ground.classes
-        there = standing.hostnames if tally.on_hosts else self.ground.domain_of(tally.key) != 0
         found = np.ones(len(bins), np.bool_)
         stands = bins < len(standing)
-        found[stands] = there[bins[stands]]
+        if stands.any():
+            there = standing.hostnames if tally.on_hosts else self.ground.domain_of(tally.key) != 0
+            found[stands] = there[bins[stands]]
         if not tally.on_hosts:
             found[~stands] = [classes.domains(one.known, tally.key) != ABSENT for one in opened]
         return found
 
     def _hold(self, shape: PodShape) -> None:
         self._held.update(one.claim for one in shape.shared_volumes if one.exclusive)
+
+    def rules(self, ask: Ask) -> Rules:
+        """Return what other pods mean for an ask."""
+        return self._tallies.rules(ask)
 
     def in_use(self, ask: Ask) -> str:
         """Return a volume claim that one pod at a time may use, and one does; empty if none is."""
@@ -160,7 +144,7 @@ class Topology:
                 same &= one.offerings == one.offerings[first]
             left &= ~same
             shapes = tuple(self._daemons[one.shape] for one in coming if one.offerings[first])
-            keys = {tally.key for shape in shapes for tally in self._counting[shape.id]}
+            keys = {tally.key for shape in shapes for tally in self._tallies.counting[shape.id]}
             yield Arrivals(
                 shapes=shapes, offerings=same, pins=tuple(sorted(keys - {label_keys.HOSTNAME}))
             )
@@ -187,7 +171,7 @@ class Topology:
         self._opened = list(opened)
         first = len(self.ground.standing)
         self._claims = {first + number: one for number, one in enumerate(opened)}
-        for tally in self._tallies.values():
+        for tally in self._tallies.all.values():
             tally.opened_domains = tally.open_domains = tally.opened_seen = 0
             tally.admits.clear()
 
@@ -213,117 +197,6 @@ class Topology:
                 changed = True
         return changed
 
-    # How rules and tallies are made.
-
-    def _tallies_of(self, ask: Ask) -> list[Tally]:
-        """Return the tallies that the constraints of an ask are about."""
-        found = [self._spread_tally(constraint, ask) for constraint in ask.spread]
-        for terms in ask.affinity:
-            found += [self._matching_tally(terms, key) for key in _keys(terms)]
-        for term in ask.anti_affinity:
-            key = label_keys.canonical_key(term.topology_key)
-            found.append(self._matching_tally((term,), key))
-        return found
-
-    def _own_tallies(self, shapes: Iterable[PodShape], waiting: frozenset[int]) -> None:
-        owners: dict[PodAffinityTerm, set[int]] = defaultdict(set)
-        for shape in shapes:
-            for term in shape.anti_affinity:
-                owners[term].add(shape.id)
-        for term, ids in owners.items():
-            if away := self._index.matching_all((term,)) & waiting:
-                key = label_keys.canonical_key(term.topology_key)
-                self._add(("owner", term), tally := _of_shapes(key, ids))
-                for number in away:
-                    self._kept_away[number].append(tally)
-
-    def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
-        rule = admission(constraint, ask)
-        key = label_keys.canonical_key(constraint.topology_key)
-        name = ("spread", key, constraint.selector, ask.shape.namespace, admission_key(rule))
-        found = self._tallies.get(name)
-        if found is None:
-            found = Tally(
-                key=key,
-                admission=rule,
-                terminating=False,
-                shapes=self._index.spread(constraint, ask.shape.namespace),
-                admitted=self.ground.admitted_bins(rule),
-            )
-            self._add(name, found)
-        return found
-
-    def _volume_tallies(self, shapes: Iterable[PodShape]) -> None:
-        users: dict[SharedVolume, set[int]] = defaultdict(set)
-        for shape in shapes:
-            for one in shape.shared_volumes:
-                if one.topology_key:
-                    users[one].add(shape.id)
-        for one, ids in users.items():
-            key = label_keys.canonical_key(one.topology_key)
-            self._add(("volume", one), _of_shapes(key, ids))
-
-    def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
-        name = ("matching", terms, key)
-        found = self._tallies.get(name)
-        if found is None:
-            found = Tally(
-                key=key,
-                admission=None,
-                terminating=True,
-                shapes=self._index.matching_all(terms),
-            )
-            self._add(name, found)
-        return found
-
-    def _add(self, name: object, tally: Tally) -> None:
-        self._tallies[name] = tally
-        for shape in tally.shapes:
-            self._counting[shape].append(tally)
-
-    def rules(self, ask: Ask) -> Rules:
-        """Return what other pods mean for an ask."""
-        found = self._rules.get(id(ask))
-        if found is None:
-            self._asks.append(ask)
-            found = self._rules[id(ask)] = self._make_rules(ask)
-        return found
-
-    def _make_rules(self, ask: Ask) -> Rules:
-        shape = ask.shape
-        apart = []
-        for term in ask.anti_affinity:
-            tally = self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
-            apart.append((tally, shape.id in tally.shapes))
-        apart += [(one, shape.id in one.shapes) for one in self._kept_away.get(shape.id, ())]
-        affinity = tuple(
-            AffinityRule(
-                tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
-                own=shape.id in self._index.matching_all(terms),
-            )
-            for terms in ask.affinity
-        )
-        spread = []
-        for constraint in ask.spread:
-            tally = self._spread_tally(constraint, ask)
-            own = _counts_itself(constraint, shape)
-            spread.append(SpreadRule(tally=tally, constraint=constraint, own=own))
-        # Who is only preferred to be near or far does not have to be in one domain for that.
-        keys = {tally.key for tally in self._counting.get(shape.id, ()) if tally.hard}
-        keys |= {tally.key for rule in affinity for tally in rule.tallies}
-        keys |= {tally.key for tally, own in apart if own}
-        keys |= {rule.tally.key for rule in spread}
-        return Rules(
-            spread=tuple(spread),
-            affinity=affinity,
-            apart=tuple(dict.fromkeys(apart)),
-            together=tuple(
-                self._tallies["volume", one] for one in shape.shared_volumes if one.topology_key
-            ),
-            exclusive=tuple(one.claim for one in shape.shared_volumes if one.exclusive),
-            pins=tuple(sorted(keys - {label_keys.HOSTNAME})),
-        )
-
     # How pods are counted.
 
     def _count(self, running: BoundPods) -> None:
@@ -335,7 +208,7 @@ class Topology:
         for number, shape in enumerate(running.shapes):
             rows = order[ends[number] : ends[number + 1]]
             bins = bin_of[running.node[rows]]
-            for tally in self._counting.get(shape.id, ()):
+            for tally in self._tallies.counting.get(shape.id, ()):
                 counted = bins >= 0
                 if not tally.terminating:
                     counted = counted & ~running.terminating[rows]
@@ -348,7 +221,7 @@ class Topology:
             bins = np.array(
                 [at for at, coming in enumerate(standing.daemons) if number in coming], np.int64
             )
-            for tally in self._counting[number]:
+            for tally in self._tallies.counting[number]:
                 decided = bins
                 if not tally.on_hosts:
                     decided = bins[self.ground.domain_of(tally.key)[bins] > 0]
@@ -372,10 +245,6 @@ class Topology:
             self.ground.domain_of(tally.key)[bins].tolist(), counts.tolist(), strict=True
         ):
             tally.by_domain[number] += count
-
-    def _record_hosts(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
-        admitted = self._admits(tally, bins, opened) & self._has_key(tally, bins, opened)
-        np.add.at(tally.hosts(self._bins), bins[admitted], counts[admitted])
 
     def _record_domains(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
         admitted = self._admits(tally, bins, opened)
@@ -493,17 +362,3 @@ class Topology:
                 tally.admits[one.known.id] = known
             found[position] = known
         return found
-
-
-def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
-    return tuple(sorted({label_keys.canonical_key(term.topology_key) for term in terms}))
-
-
-def _of_shapes(key: str, shapes: set[int]) -> Tally:
-    """Return a tally of what is hard whoever asks."""
-    return Tally(key=key, admission=None, terminating=True, shapes=frozenset(shapes), hard=True)
-
-
-def _counts_itself(constraint: TopologySpread, shape: PodShape) -> int:
-    selector = constraint.selector
-    return int(selector is not None and selector.matches(dict(shape.labels)))

@@ -1,0 +1,174 @@
+"""Tallies of one solve: one for each kind of pods that any constraint is about.
+
+Apart from `topology.py`, which counts: here it is found out what has to be counted, and what that
+means for whom.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from libs.domain import labels as label_keys
+from libs.domain.pod import PodShape, SharedVolume
+from libs.domain.topology import PodAffinityTerm, TopologySpread
+from libs.domain.workload import Namespace
+from services.solver.core.ask import Ask
+from services.solver.core.ground import Ground
+from services.solver.core.rules import AffinityRule, Rules, SpreadRule
+from services.solver.core.tally import ShapeIndex, Tally, admission, admission_key
+
+
+class Tallies:
+    """Made by `build`; afterwards only their counts change."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._ground = ground
+        self.all: dict[object, Tally] = {}
+        self.counting: dict[int, list[Tally]] = defaultdict(list)
+        """Those that count pods of a shape, by its id."""
+        self._kept_away: dict[int, list[Tally]] = defaultdict(list)
+        self._index = ShapeIndex((), {})
+        self._rules: dict[int, Rules] = {}
+        """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
+        self._asks: list[Ask] = []
+
+    def build(
+        self, asks: list[Ask], everyone: Mapping[int, PodShape], namespaces: Mapping[str, Namespace]
+    ) -> None:
+        """Make every tally that these asks need.
+
+        Args:
+            asks: of all pods that wait; of each shape the last one is without preferences.
+            everyone: the shapes of all pods that may be counted, by id.
+            namespaces: as selectors see them.
+        """
+        self._asks = asks
+        hard = {ask.shape.id: ask for ask in asks}
+        self._index = ShapeIndex(everyone.values(), namespaces)
+        self._own_tallies(everyone.values(), frozenset(hard))
+        self._volume_tallies(everyone.values())
+        for ask in asks:
+            for tally in self._tallies_of(ask):
+                tally.hard |= hard[ask.shape.id] is ask
+
+    def rules(self, ask: Ask) -> Rules:
+        """Return what other pods mean for an ask."""
+        found = self._rules.get(id(ask))
+        if found is None:
+            self._asks.append(ask)
+            found = self._rules[id(ask)] = self._make_rules(ask)
+        return found
+
+    def _tallies_of(self, ask: Ask) -> list[Tally]:
+        """Return the tallies that the constraints of an ask are about."""
+        found = [self._spread_tally(constraint, ask) for constraint in ask.spread]
+        for terms in ask.affinity:
+            found += [self._matching_tally(terms, key) for key in _keys(terms)]
+        for term in ask.anti_affinity:
+            key = label_keys.canonical_key(term.topology_key)
+            found.append(self._matching_tally((term,), key))
+        return found
+
+    def _own_tallies(self, shapes: Iterable[PodShape], waiting: frozenset[int]) -> None:
+        owners: dict[PodAffinityTerm, set[int]] = defaultdict(set)
+        for shape in shapes:
+            for term in shape.anti_affinity:
+                owners[term].add(shape.id)
+        for term, ids in owners.items():
+            if away := self._index.matching_all((term,)) & waiting:
+                key = label_keys.canonical_key(term.topology_key)
+                self._add(("owner", term), tally := _of_shapes(key, ids))
+                for number in away:
+                    self._kept_away[number].append(tally)
+
+    def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
+        rule = admission(constraint, ask)
+        key = label_keys.canonical_key(constraint.topology_key)
+        name = ("spread", key, constraint.selector, ask.shape.namespace, admission_key(rule))
+        found = self.all.get(name)
+        if found is None:
+            found = Tally(
+                key=key,
+                admission=rule,
+                terminating=False,
+                shapes=self._index.spread(constraint, ask.shape.namespace),
+                admitted=self._ground.admitted_bins(rule),
+            )
+            self._add(name, found)
+        return found
+
+    def _volume_tallies(self, shapes: Iterable[PodShape]) -> None:
+        users: dict[SharedVolume, set[int]] = defaultdict(set)
+        for shape in shapes:
+            for one in shape.shared_volumes:
+                if one.topology_key:
+                    users[one].add(shape.id)
+        for one, ids in users.items():
+            key = label_keys.canonical_key(one.topology_key)
+            self._add(("volume", one), _of_shapes(key, ids))
+
+    def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
+        name = ("matching", terms, key)
+        found = self.all.get(name)
+        if found is None:
+            found = Tally(
+                key=key,
+                admission=None,
+                terminating=True,
+                shapes=self._index.matching_all(terms),
+            )
+            self._add(name, found)
+        return found
+
+    def _add(self, name: object, tally: Tally) -> None:
+        self.all[name] = tally
+        for shape in tally.shapes:
+            self.counting[shape].append(tally)
+
+    def _make_rules(self, ask: Ask) -> Rules:
+        shape = ask.shape
+        apart = []
+        for term in ask.anti_affinity:
+            tally = self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
+            apart.append((tally, shape.id in tally.shapes))
+        apart += [(one, shape.id in one.shapes) for one in self._kept_away.get(shape.id, ())]
+        affinity = tuple(
+            AffinityRule(
+                tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
+                own=shape.id in self._index.matching_all(terms),
+            )
+            for terms in ask.affinity
+        )
+        spread = []
+        for constraint in ask.spread:
+            tally = self._spread_tally(constraint, ask)
+            own = _counts_itself(constraint, shape)
+            spread.append(SpreadRule(tally=tally, constraint=constraint, own=own))
+        # Who is only preferred to be near or far does not have to be in one domain for that.
+        keys = {tally.key for tally in self.counting.get(shape.id, ()) if tally.hard}
+        keys |= {tally.key for rule in affinity for tally in rule.tallies}
+        keys |= {tally.key for tally, own in apart if own}
+        keys |= {rule.tally.key for rule in spread}
+        return Rules(
+            spread=tuple(spread),
+            affinity=affinity,
+            apart=tuple(dict.fromkeys(apart)),
+            together=tuple(
+                self.all["volume", one] for one in shape.shared_volumes if one.topology_key
+            ),
+            exclusive=tuple(one.claim for one in shape.shared_volumes if one.exclusive),
+            pins=tuple(sorted(keys - {label_keys.HOSTNAME})),
+        )
+
+
+def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
+    return tuple(sorted({label_keys.canonical_key(term.topology_key) for term in terms}))
+
+
+def _of_shapes(key: str, shapes: set[int]) -> Tally:
+    """Return a tally of what is hard whoever asks."""
+    return Tally(key=key, admission=None, terminating=True, shapes=frozenset(shapes), hard=True)
+
+
+def _counts_itself(constraint: TopologySpread, shape: PodShape) -> int:
+    selector = constraint.selector
+    return int(selector is not None and selector.matches(dict(shape.labels)))
