@@ -286,6 +286,9 @@ class _Run:
         if counted and not self._has_counters(one):
             return None
         if not self._hold(claim, way, one):
+            if way.all is not None:
+                # kube-scheduler takes it for a mistake in the claim and tries nothing else.
+                self.problem = "it asks for all devices, and a constraint keeps one of them out"
             return None
         if counted:
             self.counters[one.template].count(one.id, one.device)

@@ -76,6 +76,12 @@ DISTINCT = DeviceConstraint(distinct_attribute=f"{DRIVER}/numa")
         pytest.param([TWO], [a_claim(a_request(all=True))], [["a", "b"]], id="all"),
         pytest.param([], [a_claim(a_request(all=True))], None, id="all of none"),
         pytest.param([TWO], [a_claim(), a_claim(a_request(all=True))], None, id="all, one taken"),
+        pytest.param(
+            [a_pool(*_numa(0, 1))],
+            [a_claim(a_request(a_way(name="x", all=True), a_way(name="y")), constraints=(MATCH,))],
+            None,
+            id="all, a constraint keeps one out",
+        ),
         pytest.param([TAINTED], [a_claim()], [["b"]], id="taint"),
         pytest.param(
             [TAINTED],
