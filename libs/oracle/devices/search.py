@@ -29,6 +29,9 @@ from libs.oracle.objects import KubeObject, key_of, spec_of
 _HARD_EFFECTS = ("NoSchedule", "NoExecute")
 _NOTHING: Amounts = {}
 
+_MOST_TRIALS = 100_000
+"""Devices tried before a search is given up, as kube-scheduler gives it up after ten seconds."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chosen:
@@ -58,13 +61,15 @@ class Search:
         default_factory=dict
     )
     """What a claim's request would take of a device, None if that can never serve it."""
+    _trials: int = 0
 
     def run(self) -> bool:
         """Find devices for all claims; `chosen` has them then.
 
         Raises:
             InvalidRequest: the search cannot be made: a selector fails, all devices of a pool are
-                asked for that is incomplete or invalid, or a claim asks for too many.
+                asked for that is incomplete or invalid, a claim asks for too many, or there is no
+                end to it.
         """
         for claim in self.claims:
             least = sum(min(map(self._count, asks)) for asks in requests_of(claim))
@@ -175,6 +180,9 @@ class Search:
 
     def _choose(self, ask: Ask, pool: Pool, device: Device) -> Chosen | None:
         """Return what the request gets of the device, None if it is not to be had."""
+        self._trials += 1
+        if self._trials > _MOST_TRIALS:
+            raise InvalidRequest("timed out trying to allocate devices")
         if self._is_in_use(ask, device):
             return None
         taken = self._wanted(ask, device)

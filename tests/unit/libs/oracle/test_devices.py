@@ -339,6 +339,17 @@ def test_pods_of_one_plan_do_not_get_the_same_device() -> None:
     assert (wrong.pod, wrong.message) == ("default/two", "cannot allocate all claims")
 
 
+def test_a_search_without_end_is_given_up() -> None:
+    devices = [_device(f"d{number}", attributes={"n": {"int": number}}) for number in range(24)]
+    distinct = [{"matchAttribute": f"{DRIVER}/n", "requests": ["last"]}]
+    requests = [_exactly("many", count=10), _exactly("last", count=2)]
+    cluster = _cluster(_slice(*devices, nodeName="n1"), _claim(*requests, constraints=distinct))
+
+    assert judge(cluster, _asking()).rejected["n1"].reasons == (
+        "timed out trying to allocate devices",
+    )
+
+
 def test_a_full_claim_takes_no_more_pods() -> None:
     taken = _given("mine", "a")
     taken["status"]["reservedFor"] = [{"resource": "pods", "name": str(n)} for n in range(256)]
