@@ -1,13 +1,13 @@
 """Gangs: pods that get places together or not at all.
 
 A gang that comes out short is taken out whole and everything is packed anew, since its members
-held room that others may need. What is left then is offered to the gangs that were taken out, one
-after the other: one that would fit once another is out gets its places, and of the rest it is
-known how many would have had one. Members that run already count.
+held room that others may need. Gangs that were out together may have kept each other out, so that
+each is tried once without the others. What is left then is offered to those still out: so it is
+known how many of their pods would have had a place. Members that run already count.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from libs.domain.snapshot import ClusterSnapshot
@@ -15,7 +15,7 @@ from services.solver.core.packing import Packer
 from services.solver.core.workload import Group, Workload
 
 _MOST_OFFERS = 8
-"""How often everything is packed anew to offer what is left to one more gang."""
+"""How often everything is packed anew to try one more gang, and to offer what is left to one."""
 
 Pack = Callable[[tuple[Group, ...]], Packer]
 """Packs groups and returns how it ended."""
@@ -39,35 +39,53 @@ def whole(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> Whole:
         pack: packs some of their groups.
     """
     least = {key: gang.min_members for key, gang in snapshot.gangs.items()}
-    sizes: dict[str, int] = {}
+    out: dict[str, int] = {}
     while True:
-        packer = pack(_arranged(work.groups, frozenset(sizes), ()))
-        found = _sizes(work, packer)
-        short = {gang: size for gang, size in found.items() if size < least.get(gang, 0)}
+        packer = pack(_arranged(work.groups, frozenset(out), ()))
+        short = _short(work, packer, least)
         if not short:
             break
-        sizes |= short
+        out |= short
+    if len(out) > 1:
+        for gang in _queue(work, out)[:_MOST_OFFERS]:
+            found = pack(_arranged(work.groups, frozenset(out) - {gang}, ()))
+            if not _short(work, found, least):
+                packer = found
+                del out[gang]
     late: list[str] = []
-    for gang in _offers(work, sizes, late):
-        offered = pack(_arranged(work.groups, frozenset(sizes), (*late, gang)))
-        sizes[gang] = _sizes(work, offered)[gang]
-        if sizes[gang] >= least[gang]:
-            packer = offered
+    for gang in _offers(work, out, late):
+        found = pack(_arranged(work.groups, frozenset(out), (*late, gang)))
+        out[gang] = _sizes(work, found)[gang]
+        if out[gang] >= least[gang]:
+            packer = found
             late.append(gang)
     return Whole(
         packer,
         {
             gang: f"gang {gang} needs {least[gang]} pods placed together; "
             f"at most {size} have a place"
-            for gang, size in sorted(sizes.items())
+            for gang, size in sorted(out.items())
             if gang not in late
         },
     )
 
 
+def _short(work: Workload, packer: Packer, least: Mapping[str, int]) -> dict[str, int]:
+    """Return the gangs that have too few places, with how many they have."""
+    sizes = _sizes(work, packer)
+    return {gang: size for gang, size in sizes.items() if size < least.get(gang, 0)}
+
+
+def _queue(work: Workload, gangs: Container[str]) -> list[str]:
+    """Return these gangs in the order in which their first pods are tried."""
+    return list(
+        dict.fromkeys(gang for group in work.groups for gang in group.gangs if gang in gangs)
+    )
+
+
 def _offers(work: Workload, out: Mapping[str, int], late: Sequence[str]) -> Iterator[str]:
     """Yield gangs in the order of the queue, again and again as long as one of them gets places."""
-    queue = dict.fromkeys(gang for group in work.groups for gang in group.gangs if gang in out)
+    queue = _queue(work, out)
     offers = 0
     while queue:
         before = len(late)
@@ -77,7 +95,7 @@ def _offers(work: Workload, out: Mapping[str, int], late: Sequence[str]) -> Iter
             offers += 1
             yield gang
             if gang in late:
-                del queue[gang]
+                queue.remove(gang)
         if len(late) == before:
             return
 

@@ -106,7 +106,7 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
         if there < min_values.wanted(known)[key]
     }
     requirements = _lowered(known.requirements, lowered)
-    if len(found) < len(everything):
+    if len(offered) < _allowed(known, listed):
         zones = _one_of(label_keys.ZONE, (offering.zone for offering in offered))
         requirements = requirements.intersection(Requirements([zones]))
     return LaunchList(
@@ -148,6 +148,15 @@ def _steered(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
         return kept and (key == label_keys.INSTANCE_TYPE or key not in wanted)
 
     return steered(known.template.offers, found, allowed)
+
+
+def _allowed(known: ClaimClass, rows: Bools) -> int:
+    """Return how many offerings of these rows the requirements alone allow."""
+    template = known.template
+    mask = template.offerings & rows[template.columns.row]
+    for one in known.requirements:
+        mask = mask & template.columns.mask(one, lenient=one.key in template.requirements)
+    return int(mask.sum())
 
 
 def _annotations(

@@ -131,3 +131,14 @@ def test_daemons_that_fill_the_only_zone_do_not_use_up_the_skew() -> None:
     )
 
     assert on_new(plan) == [1]
+
+
+def test_a_claim_without_the_daemon_of_some_zones_says_in_which_it_is() -> None:
+    everywhere_else = require((label_keys.ZONE, "NotIn", ["zone-c"]))
+    shape = a_shape(anti_affinity=(NEAR_LOGS,))
+
+    (claim,) = _plan(shape, node_selector=everywhere_else).nodeclaims
+
+    assert claim.requirements.get(label_keys.ZONE) == require(
+        (label_keys.ZONE, "In", ["zone-c"])
+    ).get(label_keys.ZONE)

@@ -236,3 +236,23 @@ def test_pods_that_are_going_do_not_count_for_their_gang() -> None:
     )
 
     assert on_nodes(plan) == {}
+
+
+def test_a_gang_that_fits_once_another_is_out_comes_before_lesser_pods() -> None:
+    plan = plan_of(
+        shapes=[a_shape(1, cpu="3"), a_shape(2, cpu="2"), a_shape(3, cpu="1")],
+        pods=[
+            *pods(2, 1, gang="default/large"),
+            *pods(2, 2, gang="default/small"),
+            *pods(4, 3),
+        ],
+        nodes=[a_node()],
+        nodepools=[],
+        gangs=[
+            Gang(namespace="default", name="large", min_members=2),
+            Gang(namespace="default", name="small", min_members=2),
+        ],
+    )
+
+    (nomination,) = plan.nominations
+    assert nomination.pod_uids == ("uid-s2-00001", "uid-s2-00002")
