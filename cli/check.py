@@ -1,30 +1,49 @@
 """`joiner check`: could kube-scheduler follow this plan on that cluster?"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import typer
 
 from cli import clusters
+from cli.choices import default_spread
 from cli.failures import UNPLACED, bad_input_exits, progress
 from cli.formats import Format, counted, print_json, print_notes
+from libs.checker.default_spread import constraint_documents
 from libs.checker.plan import check_solution
 from libs.domain.errors import InvalidRequest
 from libs.domain.solution import Solution
+from libs.domain.topology import TopologySpread
 from libs.oracle.check import Violation
 from libs.oracle.cluster import Cluster
 from libs.wire.solution_json import parse_solution
 
 
-def run(files: Sequence[str], plan: Path, catalogue: str, output: Format, now: str | None) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedWith:
+    """What a plan was made with and does not record."""
+
+    catalogue: str
+    scheduler_config: str
+    now: str | None
+
+
+def run(files: Sequence[str], plan: Path, planned_with: PlannedWith, output: Format) -> None:
     """Carry out `joiner check`."""
     with bad_input_exits(), progress("reading") as status:
         solution = _read_plan(plan)
-        gates = solution.options.feature_gates
-        cluster = clusters.load(files, catalogue, clusters.instant(now), gates=gates)
+        spread = default_spread(planned_with.scheduler_config)
+        cluster = clusters.load(
+            files,
+            planned_with.catalogue,
+            clusters.instant(planned_with.now),
+            gates=solution.options.feature_gates,
+            default_spread=spread,
+        )
         status.update("judging")
         violations = check_solution(
-            _objects(cluster),
+            _objects(cluster, spread),
             cluster.snapshot,
             solution,
             daemon_sets=[found for kind, found in cluster.documents if kind == "DaemonSet"],
@@ -35,8 +54,8 @@ def run(files: Sequence[str], plan: Path, catalogue: str, output: Format, now: s
         raise typer.Exit(UNPLACED)
 
 
-def _objects(cluster: clusters.OfflineCluster) -> Cluster:
-    objects = Cluster()
+def _objects(cluster: clusters.OfflineCluster, spread: Sequence[TopologySpread]) -> Cluster:
+    objects = Cluster(constraint_documents(spread))
     for kind, document in cluster.documents:
         objects.put(kind, document)
     return objects

@@ -1,4 +1,4 @@
-"""How to decide, as it was typed: what `plan` and `explain` have in common."""
+"""How to decide, as it was typed: what `plan`, `explain` and in part `check` have in common."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,12 +50,18 @@ def load(
         catalogue,
         clusters.instant(choices.now),
         gates=options.feature_gates,
-        default_spread=_default_spread(choices.scheduler_config),
+        default_spread=default_spread(choices.scheduler_config),
     )
     return cluster, options
 
 
-def _default_spread(path: str) -> tuple[TopologySpread, ...]:
+def default_spread(path: str) -> tuple[TopologySpread, ...]:
+    """Return the default constraints in a file, without selectors; () where none is named.
+
+    Raises:
+        InvalidRequest: bad input; names file and field.
+        OSError: the file cannot be read.
+    """
     if not path:
         return ()
     try:

@@ -91,15 +91,20 @@ def check(
     plan: Annotated[Path, typer.Option(help="A plan: what `joiner plan --format json` prints.")],
     catalogue: CatalogueName = "kwok",
     output: Output = Format.TABLE,
+    scheduler_config: SchedulerConfig = "",
     now: Now = None,
 ) -> None:
     """Judge every placement of a plan by kube-scheduler's rules, and every claim by its pool's.
 
+    A plan records its feature gates and policies; give the catalogue and the scheduler's
+    configuration that it was made with again.
+
     Exit code 0: the plan is right; 3: it is not, each violated rule is named; 2: bad input.
     """
-    from cli.check import run  # noqa: PLC0415  # imported when it runs
+    from cli.check import PlannedWith, run  # noqa: PLC0415  # imported when it runs
 
-    run(files, plan, catalogue, output, now)
+    planned_with = PlannedWith(catalogue=catalogue, scheduler_config=scheduler_config, now=now)
+    run(files, plan, planned_with, output)
 
 
 @app.command()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from libs.checker.default_spread import constraint_documents
 from libs.checker.plan import check_solution
 from libs.cluster import files
 from libs.cluster.state import StateOptions
@@ -75,6 +76,7 @@ def test_a_scenario_has_its_outcome(scenario: dict[str, Any]) -> None:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Planned:
     loaded: files.LoadedCluster
+    reading: StateOptions
     snapshot: ClusterSnapshot
     solution: Solution
 
@@ -100,7 +102,7 @@ def _planned(
         )
     snapshot = loaded.state.snapshot(now, FILES)
     solution = with_unplaced(solve(snapshot, options), loaded.state.left_out())
-    return _Planned(loaded=loaded, snapshot=snapshot, solution=solution)
+    return _Planned(loaded=loaded, reading=reading, snapshot=snapshot, solution=solution)
 
 
 def _well_known(scenario: Mapping[str, Any]) -> Iterable[str]:
@@ -131,7 +133,7 @@ def _options(short: Mapping[str, Any]) -> SolveOptions:
 
 
 def _violations(planned: _Planned) -> list[Any]:
-    cluster = Cluster()
+    cluster = Cluster(constraint_documents(planned.reading.default_spread))
     for kind, document in planned.loaded.documents:
         cluster.put(kind, document)
     daemons = [document for kind, document in planned.loaded.documents if kind == "DaemonSet"]

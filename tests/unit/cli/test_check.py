@@ -41,6 +41,49 @@ def test_what_plan_prints_is_accepted(tmp_path: Path) -> None:
     assert (done.code, done.out) == (0, "0 violations\n")
 
 
+def _spread_workload(folder: Path) -> tuple[Path, Path]:
+    """Return files of two pods of one controller, and a configuration that spreads such pods."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": POD["spec"]}
+    workload = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "namespace": "shop", "uid": "web"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": template,
+        },
+    }
+    config = written(
+        folder,
+        "podTopologySpread:\n  defaultConstraints:\n"
+        "  - {maxSkew: 1, minDomains: 2, topologyKey: topology.kubernetes.io/zone,"
+        " whenUnsatisfiable: DoNotSchedule}\n",
+        name="config.yaml",
+    )
+    return written(folder, workload), config
+
+
+@pytest.mark.parametrize(
+    ("planned_with_it", "rules"),
+    [
+        pytest.param(True, set(), id="planned with it"),
+        pytest.param(False, {"PodTopologySpread"}, id="planned without"),
+    ],
+)
+def test_default_spread_constraints_are_judged(
+    tmp_path: Path, planned_with_it: bool, rules: set[str]
+) -> None:
+    files, config = _spread_workload(tmp_path)
+    with_it = ("--scheduler-config", str(config))
+
+    plan = _plan(files, *(with_it if planned_with_it else ()))
+    done = _check(tmp_path, files, plan, *with_it, "--format", "json")
+
+    assert {one["rule"] for one in json.loads(done.out)["violations"]} == rules
+    assert done.code == (3 if rules else 0)
+
+
 def test_violations_are_named_for_people(tmp_path: Path) -> None:
     files = written(tmp_path, POD, NODE, POOL)
     plan = _plan(files)
