@@ -82,6 +82,7 @@ def load(
             *_left_alone(snapshot),
             *_broken_budgets(snapshot),
             *_behind_gates(loaded.documents, gates),
+            *_waiting_for_devices(snapshot, gates),
             *_set_aside(snapshot),
         ),
         left_out=loaded.state.left_out(),
@@ -158,6 +159,22 @@ def _behind_gates(found: Iterable[tuple[str, object]], gates: Mapping[str, bool]
                 f"not looked at: {counted(kinds[gate], gate)}; "
                 f"--feature-gates {gate}=true has them count"
             )
+
+
+def _waiting_for_devices(snapshot: ClusterSnapshot, gates: Mapping[str, bool]) -> Iterator[str]:
+    """Say how many pods wait because their claims of devices are not looked at."""
+    gate = FeatureGate.DYNAMIC_RESOURCES
+    if feature_gates.is_open(gate, gates):
+        return
+    claiming = {number for number, shape in snapshot.shapes.items() if shape.device_claims}
+    rows = snapshot.pods.rows() if claiming else ()
+    waiting = (row for row in rows if row.provisionable and not row.node)
+    count = sum(row.shape in claiming for row in waiting)
+    if count:
+        yield (
+            f"not planned for: {counted(count, 'pod')} with claims of devices; "
+            f"--feature-gates {gate}=true has them count"
+        )
 
 
 def _set_aside(snapshot: ClusterSnapshot) -> Iterator[str]:

@@ -152,6 +152,33 @@ def test_what_a_closed_gate_hides_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        pytest.param([], True, id="closed, as by default"),
+        pytest.param(["--feature-gates", "DynamicResources=true"], False, id="open"),
+    ],
+)
+def test_pods_with_claims_of_devices_are_told_of_while_nobody_plans_for_them(
+    tmp_path: Path, flags: list[str], told: bool
+) -> None:
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "card", "namespace": "shop", "uid": "card-uid"},
+        "spec": {"devices": {"requests": [{"name": "one", "exactly": {"deviceClassName": "gpu"}}]}},
+    }
+    pod = with_members(POD, spec__resourceClaims=[{"name": "card", "resourceClaimName": "card"}])
+
+    done = joiner("plan", "-f", written(tmp_path, pod, claim), *flags)
+
+    note = (
+        "note: not planned for: 1 pod with claims of devices; "
+        "--feature-gates DynamicResources=true has them count"
+    )
+    assert (note in done.err) is told
+
+
+@pytest.mark.parametrize(
     ("flags", "said"),
     [
         pytest.param(

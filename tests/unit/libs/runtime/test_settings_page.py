@@ -74,6 +74,7 @@ def test_the_page_lists_no_common_setting_that_does_not_exist() -> None:
         "NodeOverlay",
         "StaticCapacity",
         "CapacityBuffer",
+        "DynamicResources",
     ],
 )
 def test_every_flag_and_gate_of_karpenter_is_mapped(flag: str) -> None:
