@@ -4,7 +4,7 @@ Apart from `plan` because these rules are Joiner's own: its pool, what is sold, 
 it may become. kube-scheduler knows none of them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from libs.checker.nodes import find_offering, planned_name
@@ -83,12 +83,15 @@ def offers(snapshot: ClusterSnapshot, gates: Mapping[str, bool]) -> Mapping[str,
     return overlaid(snapshot.nodepools.values(), snapshot.catalogues, overlays).offers
 
 
-def claim_violations(bought: Purchase, pods: Iterable[Resources]) -> Iterator[Violation]:
+def claim_violations(
+    bought: Purchase, pods: Iterable[Resources], of_devices: Collection[str] = ()
+) -> Iterator[Violation]:
     """Yield what is wrong with a claim that buys something.
 
     Args:
         bought: the claim.
         pods: requests of the pods that it is for.
+        of_devices: resources that device classes stand for.
     """
     claim = bought.claim
     if (claim.nodepool_uid, claim.nodepool_hash) != (bought.pool.uid, bought.pool.hash):
@@ -98,13 +101,27 @@ def claim_violations(bought: Purchase, pods: Iterable[Resources]) -> Iterator[Vi
     yield from _requirement_violations(bought)
     yield from _price_violations(bought)
     yield from _launch_list_violations(bought)
-    missing = total(pods).shortage(claim.requests)
+    missing = _of_node(bought, total(pods), of_devices).shortage(claim.requests)
     if len(missing):
         yield _wrong(claim, "Requests", f"its pods ask for {_amounts(missing)} more than it says")
     for key, value in claim.labels:
         known = claim.requirements.get(key)
         if known is not None and not known.has(value):
             yield _wrong(claim, "Labels", f"label {key}={value} is not what {known} allows")
+
+
+def _of_node(bought: Purchase, asked: Resources, of_devices: Collection[str]) -> Resources:
+    """Return what the node itself has to offer of what is asked for.
+
+    Where it offers none of a resource that devices are, they serve it; a claim that asked for it
+    all the same would wait for it for ever.
+    """
+    offered = allocatable(bought.kind, bought.offering)
+    return Resources(
+        (name, amount)
+        for name, amount in asked.items()
+        if name not in of_devices or offered.get(name)
+    )
 
 
 def _requirement_violations(bought: Purchase) -> Iterator[Violation]:

@@ -10,6 +10,7 @@ from typing import Any
 from libs.domain import labels as keys
 from libs.domain.capacity import InstanceType
 from libs.domain.device import (
+    IMPLICIT_RESOURCE,
     CapacityPolicy,
     CounterUse,
     Device,
@@ -28,6 +29,13 @@ from libs.oracle.objects import (
     spec_of,
     status_of,
 )
+
+
+def device_resources(snapshot: ClusterSnapshot) -> frozenset[str]:
+    """Return the resources that device classes stand for."""
+    classes = snapshot.device_classes
+    named = {one.extended_resource for one in classes.values()} - {""}
+    return frozenset(named | {f"{IMPLICIT_RESOURCE}{name}" for name in classes})
 
 
 def node_slices(node: str, kind: InstanceType, published: Collection[str] = ()) -> list[KubeObject]:

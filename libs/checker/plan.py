@@ -13,7 +13,7 @@ from typing import Any
 
 from libs.checker.ahead import ahead
 from libs.checker.claims import Purchase, claim_violations, offers, purchase
-from libs.checker.devices import node_slices
+from libs.checker.devices import device_resources, node_slices
 from libs.checker.gangs import bought_in_vain, broken_gangs
 from libs.checker.limits import over_limits
 from libs.checker.nodes import flying_node, planned_name, planned_node
@@ -108,6 +108,7 @@ def _purchases(
     """Return what the claims buy, and what is wrong with them."""
     bought: list[Purchase] = []
     wrong: list[Violation] = []
+    of_devices = device_resources(snapshot)
     for claim in plan.nodeclaims:
         found = purchase(snapshot, claim, sold)
         if isinstance(found, Violation):
@@ -115,7 +116,8 @@ def _purchases(
             continue
         bought.append(found)
         shapes = [rows[uid].shape for uid in claim.pod_uids if uid in rows]
-        wrong += claim_violations(found, [snapshot.shapes[shape].requests for shape in shapes])
+        requests = [snapshot.shapes[shape].requests for shape in shapes]
+        wrong += claim_violations(found, requests, of_devices)
     return bought, wrong
 
 

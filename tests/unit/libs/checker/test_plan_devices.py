@@ -7,21 +7,25 @@ from typing import Any
 import pytest
 
 from libs.checker.ahead import ahead
-from libs.checker.devices import node_slices
+from libs.checker.claims import Purchase, claim_violations, purchase
+from libs.checker.devices import device_resources, node_slices
 from libs.checker.gangs import broken_gangs
 from libs.checker.plan import check_plan
 from libs.domain import labels as keys
+from libs.domain.capacity import InstanceType
 from libs.domain.device import (
+    IMPLICIT_RESOURCE,
     CapacityPolicy,
     CounterUse,
     Device,
     DeviceAttribute,
     DeviceCapacity,
+    DeviceClass,
     DevicePool,
     DeviceVersion,
 )
 from libs.domain.plan import LaunchOption, Plan, PlannedNodeClaim
-from libs.domain.resources import Resources
+from libs.domain.resources import CPU, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.taint import Effect, Taint
 from libs.domain.workload import Gang
@@ -39,6 +43,8 @@ from tests.support.builders import (
 DRIVER = "gpu.example.com"
 POOL = DevicePool(driver=DRIVER, pool="cards", devices=(Device(name="card-0"),))
 KIND = a_type("g-4", capacity=amounts(cpu=4, memory="16Gi", pods=8), device_pools=(POOL,))
+RESOURCE = "example.com/card"
+PLUGGED = a_type("g-4", capacity=KIND.capacity.add(Resources({RESOURCE: 1})), device_pools=(POOL,))
 OPTION = LaunchOption(
     instance_type="g-4", zone="zone-a", capacity_type="spot", price_nanos_per_hour=9 * 10**8
 )
@@ -94,6 +100,35 @@ def test_a_new_node_brings_the_devices_of_its_type(names: tuple[str, ...], rules
     cluster = _cluster(*(_pod(name, resourceClaimTemplateName="card") for name in names))
 
     found = check_plan(cluster, snapshot, _plan(snapshot, *(f"uid-{name}" for name in names)))
+
+    assert {one.rule for one in found} == rules
+
+
+@pytest.mark.parametrize(
+    ("resource", "kind", "said", "rules"),
+    [
+        pytest.param(RESOURCE, KIND, 0, set(), id="devices serve it"),
+        pytest.param(
+            f"{IMPLICIT_RESOURCE}card", KIND, 0, set(), id="devices of the class with its name do"
+        ),
+        pytest.param(RESOURCE, KIND, 1, {"LaunchList"}, id="devices serve it, the node is to"),
+        pytest.param(RESOURCE, PLUGGED, 1, set(), id="the node offers it"),
+        pytest.param(RESOURCE, PLUGGED, 0, {"Requests"}, id="the node is to, and is not asked"),
+        pytest.param("example.com/other", KIND, 0, {"Requests"}, id="no class stands for it"),
+    ],
+)
+def test_a_claim_asks_for_what_devices_do_not_serve(
+    resource: str, kind: InstanceType, said: int, rules: set[str]
+) -> None:
+    known = DeviceClass(name="card", extended_resource=RESOURCE)
+    snapshot = a_snapshot(catalogues=[a_catalogue(kind)], device_classes=[known])
+    (claim,) = _plan(snapshot).nodeclaims
+    bought = purchase(snapshot, replace(claim, requests=Resources({CPU: 1000, resource: said})))
+    assert isinstance(bought, Purchase)
+
+    found = claim_violations(
+        bought, [Resources({CPU: 1000, resource: 1})], device_resources(snapshot)
+    )
 
     assert {one.rule for one in found} == rules
 
