@@ -1,6 +1,6 @@
 """A cluster of Kubernetes documents as the solver sees it, and as its judges do."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,6 +11,8 @@ from libs.domain.pod import PodRow, PodTable
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId, keyed
 from libs.domain.workload import CapacityBuffer, Gang
 from libs.oracle.cluster import Cluster
+from libs.oracle.daemons import daemon_pods
+from libs.oracle.objects import name_of
 from tests.support.builders import NODE_CLASS, NOW
 
 Document = dict[str, Any]
@@ -44,9 +46,8 @@ class Loaded:
 
 def load(mixed: MixedCluster) -> Loaded:
     """Return the cluster as a snapshot and as objects."""
-    loaded = files.load(
-        [("mixed", document) for document in mixed.documents], default_class=NODE_CLASS
-    )
+    documents = [*mixed.documents, *_daemons(mixed.documents)]
+    loaded = files.load([("mixed", document) for document in documents], default_class=NODE_CLASS)
     for node_class in loaded.node_classes:
         loaded.state.set_catalogue(
             Catalogue(
@@ -68,6 +69,32 @@ def load(mixed: MixedCluster) -> Loaded:
             dict(document) for kind, document in loaded.documents if kind == "DaemonSet"
         ),
     )
+
+
+def _daemons(documents: Iterable[Document]) -> Iterator[Document]:
+    """Yield the pods that DaemonSets have on the nodes that are there."""
+    cluster = Cluster()
+    sets = []
+    for document in documents:
+        cluster.put(document["kind"], document)
+        sets += [document] if document["kind"] == "DaemonSet" else []
+    for node in cluster.nodes:
+        for pod in daemon_pods(cluster, sets, node):
+            owner = next(one for one in sets if name_of(pod).startswith(name_of(one)))
+            reference = {
+                "apiVersion": "apps/v1",
+                "kind": "DaemonSet",
+                "name": name_of(owner),
+                "uid": name_of(owner),
+                "controller": True,
+            }
+            metadata = {**pod["metadata"], "uid": name_of(pod), "ownerReferences": [reference]}
+            yield {
+                **pod,
+                "metadata": metadata,
+                "spec": {**pod["spec"], "nodeName": node},
+                "status": {"phase": "Running"},
+            }
 
 
 def _joined(mixed: MixedCluster, snapshot: ClusterSnapshot) -> ClusterSnapshot:

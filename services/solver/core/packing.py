@@ -117,7 +117,8 @@ class Packer:
         return True
 
     def _may_be_helped(self, index: int) -> bool:
-        return bool(self.left[index]) and self._hard(index).topological
+        waits = self._hard(index).topological or index in self.claims.deferred
+        return bool(self.left[index]) and waits
 
     def _given_another_chance(self, groups: list[int]) -> list[int]:
         """Give something up for groups without a place, and return those whom that may help."""

@@ -463,3 +463,19 @@ def test_requests_beyond_all_reason_are_refused_and_nothing_overflows() -> None:
     plan = plan_of(shapes=[a_shape(memory=str(2**63 - 1))], pods=pods(3))
 
     assert the_rejection(plan).rule is Rule.RESOURCES
+
+
+def test_who_waits_for_a_reservation_joins_a_node_that_others_open() -> None:
+    small = a_type("r-4", offerings=(RESERVED,))
+    large = a_type(
+        "g-8",
+        capacity=amounts(cpu=8, memory="16Gi", pods=10, gpu=1),
+        offerings=(an_offering("zone-a"),),
+    )
+    plan = plan_of(
+        shapes=[a_shape(1, cpu="3"), a_shape(2, cpu="1", extra=amounts(gpu=1))],
+        pods=[*pods(2, 1), *pods(1, 2)],
+        catalogues=[a_catalogue(small, large, **RESERVABLE)],
+    )
+
+    assert sorted(on_new(plan)) == [1, 2]
