@@ -6,7 +6,7 @@ room, and "some type still fits" is "it fits under the frontier". Narrowing a cl
 asks is remembered, so that thousands of pods of one shape narrow it once.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -131,6 +131,15 @@ class ClaimClasses:
             for domain in members(self._values_bits(known, key, column.distinct[number]) & ~ABSENT):
                 found[domain] = min(found.get(domain, least), least)
         return found
+
+    def split(self, known: ClaimClass, key: str, request: Ints) -> Iterator[ClaimClass]:
+        """Yield the class in one domain of a key each, that with the cheapest offering first."""
+        prices = self.prices(known, key, request)
+        values = {domain: self._domains.value(key, domain) for domain in prices}
+        for domain in sorted(prices, key=lambda one: (prices[one], values[one])):
+            narrower = self.narrow(known, ANYTHING, (), ((key, 1 << domain),))
+            if narrower is not None and narrower is not known:
+                yield narrower
 
     def pinned(self, known: ClaimClass, keys: Sequence[str], request: Ints) -> ClaimClass | None:
         """Return the class in one domain of each key: that of the cheapest offering with room."""

@@ -175,9 +175,26 @@ class Devices:
             known = narrower
         asked = self._sharing.to_allocate(claims)
         if asked:
-            return self._find(asked, spot, known, total)
+            return self._find_somewhere(asked, spot, known, total)
         kinds = self._state(spot).cluster
         return PlannedGrant(claims=(), known=known, found={kind: Found(given=()) for kind in kinds})
+
+    def _find_somewhere(
+        self, asked: tuple[DeviceClaim, ...], spot: Spot, known: ClaimClass, total: Ints
+    ) -> PlannedGrant | Refusal:
+        """Look for devices wherever the claim may come up, then in one domain after the other.
+
+        All devices that a node can see are known only where it is known what those are.
+        """
+        found = self._find(asked, spot, known, total)
+        if isinstance(found, PlannedGrant) or not any(sub.all for sub in ways(asked)):
+            return found
+        for key in self._inventory.keys_of_new_nodes():
+            for narrower in self._classes.split(known, key, total):
+                again = self._find(asked, spot, narrower, total)
+                if isinstance(again, PlannedGrant):
+                    return again
+        return found
 
     def _find(
         self, asked: tuple[DeviceClaim, ...], spot: Spot, known: ClaimClass, total: Ints
@@ -205,7 +222,8 @@ class Devices:
         return PlannedGrant(claims=asked, known=self._classes.restrict(known, rows), found=found)
 
     def _seen_planned(self, spot: Spot, kind: Kind, known: ClaimClass, total: Ints) -> Seen:
-        seen = self._seen(spot, kind.number, self._offer(kind.number))
+        offer = self._within_reach(self._offer(kind.number), known, total)
+        seen = self._seen(spot, kind.number, offer)
         return replace(
             seen, narrow=lambda chosen: self._settle(known, chosen, kind.rows, total) is not None
         )
@@ -217,6 +235,15 @@ class Devices:
             found = with_own(self._inventory.of_new_nodes(), self._kinds.offer(kind))
             self._offers[kind] = found
         return found
+
+    def _within_reach(self, offer: Offer, known: ClaimClass, total: Ints) -> Offer:
+        """Return what nodes of a class may see of an offer."""
+        terms = dict.fromkeys(one.terms for one in offer.candidates if one.terms)
+        beyond = {one for one in terms if self._narrow(known, one, total) is None}
+        if not beyond:
+            return offer
+        left = tuple(one for one in offer.candidates if one.terms not in beyond)
+        return replace(offer, candidates=left)
 
     def _settle(
         self, known: ClaimClass, chosen: Sequence[Candidate], rows: Bools, total: Ints

@@ -93,6 +93,12 @@ class Inventory:
             )
         return self._new
 
+    def keys_of_new_nodes(self) -> list[str]:
+        """Return the label keys by which what new nodes can see differs, sorted."""
+        offer = self.of_new_nodes()
+        terms = {term for one in offer.candidates for term in one.terms}
+        return sorted({one.key for term in terms for one in term})
+
     def _devices(self, pool: DevicePool) -> list[Candidate]:
         found = self._candidates.get(pool.key)
         if found is None:
