@@ -117,6 +117,7 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
             offerings.append(offering)
             row_of.append(known[override])
     row = np.array(row_of, np.int64)
+    reservations = _reservations(offerings)
     price = np.array([offering.price_nanos_per_hour for offering in offerings], np.int64)
     return CatalogueColumns(
         source=catalogue,
@@ -128,20 +129,22 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
         row=row,
         price=price,
         rank=_rank(offerings, price, np.array(row_type, np.int64)[row]),
-        available=np.array([_is_available(offering) for offering in offerings], np.bool_),
+        available=np.array(
+            [_is_available(offering, reservations) for offering in offerings], np.bool_
+        ),
         well_known=label_keys.WELL_KNOWN | frozenset(catalogue.well_known_keys),
         offering_keys=frozenset(
             one.key for own in {offering.requirements for offering in offerings} for one in own
         ),
-        reservations=_reservations(offerings),
+        reservations=reservations,
     )
 
 
-def _is_available(offering: Offering) -> bool:
+def _is_available(offering: Offering, reservations: Mapping[str, int]) -> bool:
     """Tell whether any can be had; of a reservation without instances left none is promised."""
-    if offering.capacity_type == CapacityType.RESERVED and offering.reservation_id:
-        return offering.available and offering.reservation_capacity > 0
-    return offering.available
+    reserved = offering.capacity_type == CapacityType.RESERVED and offering.reservation_id
+    empty = reserved and reservations.get(offering.reservation_id, 0) == 0
+    return offering.available and not empty
 
 
 def matrix(many: tuple[Resources, ...], names: tuple[str, ...]) -> Ints:

@@ -369,7 +369,12 @@ def _claim_room(
         return given.dimensions.room(claim.requests)
     rows = np.unique(possible.columns.row[possible.offerings])
     template = given.templates.get(claim.nodepool)
-    if template is not None and template.columns is possible.columns:
+    if (
+        template is not None
+        and template.columns is possible.columns
+        # Of types that the pool no longer buys the template does not know the daemons.
+        and np.isin(rows, template.columns.row[template.offerings]).all()
+    ):
         room: Ints = template.room[rows].min(axis=0)
         return room
     least: Ints = possible.columns.matrix(given.dimensions.names)[rows].min(axis=0)

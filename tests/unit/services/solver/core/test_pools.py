@@ -479,3 +479,11 @@ def test_who_waits_for_a_reservation_joins_a_node_that_others_open() -> None:
     )
 
     assert sorted(on_new(plan)) == [1, 2]
+
+
+def test_a_reservation_is_empty_if_any_of_its_offerings_says_so() -> None:
+    empty = a_type("r-2", offerings=(replace(RESERVED, reservation_capacity=0),))
+    kind = a_type(offerings=(RESERVED, an_offering("zone-a")))
+    plan = plan_of(pods=pods(1), catalogues=[a_catalogue(empty, kind, **RESERVABLE)])
+
+    assert the_claim(plan).cheapest.capacity_type == "on-demand"

@@ -354,3 +354,17 @@ def test_a_node_of_a_claim_counts_once() -> None:
 
     assert on_nodes(plan) == {"node-1": 1}
     assert left_over(plan) == 1
+
+
+def test_daemons_take_room_of_a_claim_whose_type_its_pool_no_longer_buys() -> None:
+    small = require((label_keys.INSTANCE_TYPE, "In", ["m-2"]))
+    large = require((label_keys.INSTANCE_TYPE, "In", ["m-4"]))
+    plan = plan_of(
+        shapes=[a_shape(cpu="1"), a_shape(100, cpu="500m")],
+        pods=pods(4),
+        nodeclaims=[a_nodeclaim(requirements=large)],
+        nodepools=[a_pool(requirements=small, limits=amounts(nodes=0))],
+        daemonsets=[a_daemonset()],
+    )
+
+    assert on_nodes(plan) == {"claim-1": 3}
