@@ -1,11 +1,15 @@
 """What else planning reads: daemon sets, budgets of pods, namespaces, buffers, gangs, overlays."""
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.selector import LabelSelector
+
+_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,14 @@ class CapacityBuffer:
     replicas: int
     problem: str = ""
 
+    def has(self, pod_uid: str) -> bool:
+        """Tell whether a pod of this uid is one of the virtual ones."""
+        owner, _, number = pod_uid.rpartition("-")
+        if owner != self.uid or not (number.isascii() and number.isdecimal()):
+            return False
+        # Longer than any count: not worth reading, and Python refuses thousands of digits.
+        return len(number) < _DIGITS and number[0] != "0" and int(number) <= self.replicas
+
     @property
     def pod_uids(self) -> tuple[str, ...]:
         """Return the uids of the virtual pods."""
@@ -69,6 +81,24 @@ class CapacityBuffer:
     def key(self) -> str:
         """Return `namespace/name`."""
         return f"{self.namespace}/{self.name}"
+
+
+def virtual_pods(
+    buffers: Iterable[CapacityBuffer], pod_uids: Iterable[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return which of these pods are virtual, by the key of their buffer, in the given order.
+
+    Time is that of the pods, whatever number of replicas a buffer states.
+    """
+    by_uid: dict[str, list[CapacityBuffer]] = defaultdict(list)
+    for buffer in buffers:
+        by_uid[buffer.uid].append(buffer)
+    found: dict[str, list[str]] = defaultdict(list)
+    for uid in pod_uids if by_uid else ():
+        for buffer in by_uid.get(uid.rpartition("-")[0], ()):
+            if buffer.has(uid):
+                found[buffer.key].append(uid)
+    return {key: tuple(uids) for key, uids in found.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

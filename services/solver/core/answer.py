@@ -8,6 +8,7 @@ from libs.domain.device import REQUESTED_DRIVERS
 from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
 from libs.domain.reason import Unplaceable
 from libs.domain.solution import MinValuesPolicy
+from libs.domain.workload import virtual_pods
 from services.solver.core.encode import Encoded
 from services.solver.core.launch import LaunchLists, planned
 from services.solver.core.messages import pool_messages
@@ -183,15 +184,17 @@ def _buffers(
         index: unplaceable(made, packer, encoded.refused, index).message
         for index in sorted(set(left.values()))
     }
+    virtual = virtual_pods(encoded.snapshot.buffers.values(), encoded.snapshot.pods.uids)
     found = []
-    for _, buffer in sorted(encoded.snapshot.buffers.items()):
-        short = [uid for uid in buffer.pod_uids if uid in left]
+    for key, buffer in sorted(encoded.snapshot.buffers.items()):
+        own = virtual.get(key, ())
+        short = [uid for uid in own if uid in left]
         found.append(
             BufferVerdict(
                 namespace=buffer.namespace,
                 name=buffer.name,
-                fit_existing=sum(uid in on_standing for uid in buffer.pod_uids),
-                need_new=sum(uid in on_claims for uid in buffer.pod_uids),
+                fit_existing=sum(uid in on_standing for uid in own),
+                need_new=sum(uid in on_claims for uid in own),
                 unplaced=len(short),
                 problem=buffer.problem or (reasons[left[short[0]]] if short else ""),
             )

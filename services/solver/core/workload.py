@@ -19,6 +19,7 @@ from libs.domain import labels as label_keys
 from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape, Target
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.workload import virtual_pods
 from services.solver.core.vectors import Bools, Ints
 
 _GroupKey = tuple[bool, bool, int]
@@ -136,7 +137,8 @@ def _bound(counted: Mapping[tuple[int, str, bool], int], snapshot: ClusterSnapsh
 
 
 def _virtual_pods(snapshot: ClusterSnapshot) -> frozenset[str]:
-    return frozenset(uid for one in snapshot.buffers.values() for uid in one.pod_uids)
+    by_buffer = virtual_pods(snapshot.buffers.values(), snapshot.pods.uids)
+    return frozenset().union(*by_buffer.values())
 
 
 def _moves(pod: PodRow, snapshot: ClusterSnapshot, now_ms: int) -> bool:
