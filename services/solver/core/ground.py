@@ -115,14 +115,18 @@ class Ground:
     def new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:
         """Yield what a new node for this pod would be, by labels and taints."""
         for template in self.templates:
-            if not bears(ask.shape, template.pool.template.taints, ask.effects):
-                continue
-            root = self.classes.root(template, None)
-            for place in ask.node_places:
-                if place.node_names is None:
-                    narrower = self.classes.narrow(root, place.requirements)
-                    if narrower is not None:
-                        yield narrower
+            yield from self.new_nodes_of(template, ask)
+
+    def new_nodes_of(self, template: Template, ask: Ask) -> Iterator[ClaimClass]:
+        """Yield what a new node of one pool for this pod would be, by labels and taints."""
+        if not bears(ask.shape, template.pool.template.taints, ask.effects):
+            return
+        root = self.classes.root(template, None)
+        for place in ask.node_places:
+            if place.node_names is None:
+                narrower = self.classes.narrow(root, place.requirements)
+                if narrower is not None:
+                    yield narrower
 
     def admitted_bins(self, rule: Admission) -> Bools:
         """Return (n_standing,): which bins a spread constraint looks at."""

@@ -144,10 +144,10 @@ class Packer:
         """Tell whether pods of a group could have a node of a pool but for this plan's claims."""
         group = self.problem.groups[index]
         vector = self.problem.dimensions.requests(group.shape.requests)
+        ground = self.problem.topology.ground
         return not group.existing_only and any(
             limits.used_up(one.rows_for(vector))
-            for one in self.problem.topology.ground.new_nodes(self._hard(index))
-            if one.template is limits.template
+            for one in ground.new_nodes_of(limits.template, self._hard(index))
         )
 
     def _pin_claims(self, groups: list[int]) -> bool:
