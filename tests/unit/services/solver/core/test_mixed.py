@@ -64,10 +64,20 @@ def _tell(plan: Plan) -> None:
 
 
 def _overlooked(loaded: Loaded, plan: Plan) -> dict[str, tuple[str, ...]]:
-    """Return who could have a place alone; who waits for a reservation to be settled apart."""
+    """Return who could have a place alone.
+
+    Who waits for a reservation to be settled does so on purpose; and what a claim that is not
+    launched may not become is promised to nobody, however likely it is.
+    """
     deferred = {uid for one in plan.unplaced if one.reason.deferred for uid in one.pod_uids}
     found = takers(loaded.cluster, loaded.snapshot, plan, daemon_sets=loaded.daemon_sets)
-    return {uid: where for uid, where in found.items() if uid not in deferred}
+    claims = loaded.snapshot.nodeclaims.values()
+    open_ones = {one.name for one in claims if not len(one.allocatable)}
+    return {
+        uid: where
+        for uid, where in found.items()
+        if uid not in deferred and not open_ones.issuperset(where)
+    }
 
 
 def test_no_fewer_pods_are_placed_than_one_by_one() -> None:
