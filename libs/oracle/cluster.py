@@ -196,7 +196,10 @@ class Cluster:
                 Taint(taint.get("key", ""), taint.get("value") or "", taint.get("effect", ""))
                 for taint in spec.get("taints") or ()
             ),
-            allocatable=node_resources(status_of(obj).get("allocatable")),
+            # Where it is missing the API server takes the capacity.
+            allocatable=node_resources(
+                status_of(obj).get("allocatable") or status_of(obj).get("capacity")
+            ),
         )
         self.nodes[node.name] = node
         for pod in self._pods_by_node.get(node.name, {}).values():

@@ -37,8 +37,9 @@ def read_term(term: KubeObject) -> NodePredicate:
         return lambda _labels, _name: False
 
     def matches(labels: Mapping[str, str], name: str) -> bool:
+        # Where volumes may be used is asked without a name, and fields then say nothing.
         return all(_matches(expression, labels) for expression in expressions) and all(
-            _matches(field, {"metadata.name": name}) for field in fields
+            _matches(field, {"metadata.name": name}) for field in fields if name
         )
 
     return matches

@@ -31,7 +31,8 @@ def pod_requests(pod: KubeObject, *, resized: bool) -> Mapping[str, int]:
         resized: Also count what its containers were given and have now (a pod on a node).
     """
     total = _containers(pod, resized=resized)
-    total.update(_pod_level(spec_of(pod), total))
+    asked = _pod_level(spec_of(pod), total)
+    total.update(_pod_level_resized(pod, asked) if resized else asked)
     _add(total, _amounts(spec_of(pod).get("overhead")))
     return _rounded(total)
 
@@ -108,6 +109,18 @@ def _pod_level(spec: KubeObject, containers: Nanos) -> Nanos:
         for resource, amount in requests.items()
         if resource in ("cpu", "memory") or resource.startswith("hugepages-")
     }
+
+
+def _pod_level_resized(pod: KubeObject, asked: Nanos) -> Nanos:
+    """Return the pod level's amounts once the kubelet has said what the pod was given and has."""
+    status = status_of(pod)
+    if status.get("resources") is None:
+        return asked
+    given = _largest(
+        [_amounts(status["resources"].get("requests")), _amounts(status.get("allocatedResources"))]
+    )
+    counted = given if _resize_is_infeasible(pod) else _largest([asked, given])
+    return {resource: counted.get(resource, 0) for resource in asked}
 
 
 def _statuses(pod: KubeObject) -> dict[str, Nanos]:

@@ -41,7 +41,7 @@ def match_static(
     """
     chosen: dict[str, KubeObject] = {}
     taken: set[str] = set()
-    for claim in sorted(claims, key=_requested):
+    for claim in sorted(claims, key=requested):
         suitable = [
             volume
             for name, volume in cluster.volumes.items()
@@ -73,15 +73,21 @@ def has_capacity(cluster: Cluster, claim: KubeObject, node: Node) -> bool:
     class_name = spec_of(claim).get("storageClassName") or ""
     provisioner = cluster.storage_classes.get(class_name, {}).get("provisioner") or ""
     driver = cluster.csi_drivers.get(provisioner, {})
-    if not spec_of(driver).get("storageCapacity") or not _requested(claim):
+    if not spec_of(driver).get("storageCapacity") or not requested(claim):
         return True
     return any(
         capacity.get("storageClassName") == class_name
-        and _largest_volume(capacity) >= _requested(claim)
+        and _largest_volume(capacity) >= requested(claim)
         and (reach := read_selector(capacity.get("nodeTopology"))) is not None
         and reach.matches(node.labels)
         for capacity in cluster.storage_capacities.values()
     )
+
+
+def requested(claim: KubeObject) -> Fraction:
+    """Return how much storage the claim asks for, in bytes."""
+    requests = (spec_of(claim).get("resources") or {}).get("requests") or {}
+    return parse(requests.get("storage", 0))
 
 
 def _largest_volume(capacity: KubeObject) -> Fraction:
@@ -92,7 +98,7 @@ def _largest_volume(capacity: KubeObject) -> Fraction:
 def _fits(claim: KubeObject, volume: KubeObject) -> bool:
     """Tell whether the volume may serve the claim, wherever it is."""
     spec, wanted = spec_of(volume), spec_of(claim)
-    if metadata_of(volume).get("deletionTimestamp") or _capacity(volume) < _requested(claim):
+    if metadata_of(volume).get("deletionTimestamp") or _capacity(volume) < requested(claim):
         return False
     if (spec.get("storageClassName") or "") != (wanted.get("storageClassName") or ""):
         return False
@@ -131,11 +137,6 @@ def _topology_matches(term: KubeObject, labels: Mapping[str, str]) -> bool:
         labels.get(expression.get("key", "")) in (expression.get("values") or ())
         for expression in expressions
     )
-
-
-def _requested(claim: KubeObject) -> Fraction:
-    requests = (spec_of(claim).get("resources") or {}).get("requests") or {}
-    return parse(requests.get("storage", 0))
 
 
 def _capacity(volume: KubeObject) -> Fraction:

@@ -131,8 +131,8 @@ def _resized(asked: _Amounts, pod: Pod, *, infeasible: bool) -> _Amounts:
         _amounts(status.resources.requests, "status.resources.requests"),
         _amounts(status.allocated_resources, "status.allocatedResources"),
     )
-    has = {name: amount for name, amount in has.items() if name in asked}
-    return asked | has if infeasible else _largest(asked, has)
+    counted = has if infeasible else _largest(asked, has)
+    return {name: counted.get(name, Fraction(0)) for name in asked}
 
 
 def _given(pod: Pod) -> dict[str, _Amounts]:

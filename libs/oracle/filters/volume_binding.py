@@ -1,5 +1,7 @@
 """Plugin VolumeBinding: every claim of the pod is bound, or can be bound, where the node is."""
 
+from collections.abc import Iterable, Mapping
+
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import NodeTest, PodRefused
 from libs.oracle.node_selectors import NodePredicate, read_node_selector
@@ -18,11 +20,14 @@ from libs.oracle.volume_matching import (
     can_provision,
     has_capacity,
     match_static,
+    requested,
 )
 
 _NODE_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 _BIND_CONFLICT = "node(s) didn't find available persistent volumes to bind"
 _NO_SPACE = "node(s) did not have enough free storage"
+_NO_VOLUME = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+_REASONS = (_NODE_CONFLICT, _BIND_CONFLICT, _NO_SPACE, _NO_VOLUME)
 _UNBOUND_IMMEDIATE = PodRefused("pod has unbound immediate PersistentVolumeClaims")
 
 
@@ -39,15 +44,11 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
     delayed = [claim for claim in claims if not is_bound(claim)]
     if not all(waits_for_consumer(cluster, claim) for claim in delayed):
         return _UNBOUND_IMMEDIATE
-    reachable = _reachable(cluster, bound)
+    reach = [_reach(cluster, claim) for claim in bound]
 
     def test(node: Node) -> tuple[str, ...]:
-        reasons = []
-        if not all(reaches(node.labels, "") for reaches in reachable):
-            reasons.append(_NODE_CONFLICT)
-        if delayed and (problem := _binding_problem(cluster, delayed, node)):
-            reasons.append(problem)
-        return tuple(reasons)
+        found = {_bound_problem(reach, node), _binding_problem(cluster, delayed, node)}
+        return tuple(reason for reason in _REASONS if reason in found)
 
     return test
 
@@ -94,14 +95,27 @@ def _owns(pod: Pod, claim: KubeObject) -> bool:
     )
 
 
-def _reachable(cluster: Cluster, bound: list[KubeObject]) -> list[NodePredicate]:
-    """Return the node affinities of the bound volumes; a missing volume is VolumeZone's to say."""
-    required = [
-        (spec_of(volume).get("nodeAffinity") or {}).get("required")
-        for claim in bound
-        if (volume := cluster.volumes.get(spec_of(claim)["volumeName"])) is not None
-    ]
-    return [read_node_selector(selector) for selector in required if selector]
+def _reach(cluster: Cluster, claim: KubeObject) -> NodePredicate | None:
+    """Return the node affinity of a bound claim's volume, None if the volume does not exist."""
+    volume = cluster.volumes.get(spec_of(claim)["volumeName"])
+    if volume is None:
+        return None
+    required = (spec_of(volume).get("nodeAffinity") or {}).get("required")
+    return read_node_selector(required) if required else _everywhere
+
+
+def _everywhere(_labels: Mapping[str, str], _name: str) -> bool:
+    return True
+
+
+def _bound_problem(reach: Iterable[NodePredicate | None], node: Node) -> str:
+    """Return what is the matter with the first bound volume that the node cannot use."""
+    for reaches in reach:
+        if reaches is None:
+            return _NO_VOLUME
+        if not reaches(node.labels, ""):
+            return _NODE_CONFLICT
+    return ""
 
 
 def _binding_problem(cluster: Cluster, delayed: list[KubeObject], node: Node) -> str:
@@ -115,6 +129,7 @@ def _binding_problem(cluster: Cluster, delayed: list[KubeObject], node: Node) ->
         else:
             return _BIND_CONFLICT
     matched = match_static(cluster, to_match, node)
+    to_match.sort(key=requested)
     to_provision += [claim for claim in to_match if key_of(claim) not in matched]
     for claim in to_provision:
         if not can_provision(cluster, claim, node):

@@ -1,4 +1,7 @@
-"""Plugin VolumeZone: zone and region labels of a bound volume must be the node's."""
+"""Plugin VolumeZone: zone and region labels of a bound volume must be the node's.
+
+Volumes of ephemeral claims are not looked at.
+"""
 
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import PASSES, NodeTest, PodRefused
@@ -20,6 +23,8 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
     """Refuse nodes in another zone or region than the pod's volumes."""
     domains: list[tuple[str, frozenset[str]]] = []
     for claim in pod.claims:
+        if claim.is_ephemeral:
+            continue
         obj = cluster.claims.get(claim.key)
         if obj is None:
             return PodRefused(f'persistentvolumeclaim "{claim.name}" not found')
@@ -33,9 +38,10 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
             return PodRefused(f'persistentvolume "{volume_name}" not found')
         labels = labels_of(cluster.volumes[volume_name])
         domains += [
-            (key, frozenset(labels[key].split(_SEPARATOR)))
+            (key, frozenset(values))
             for key in _TOPOLOGY_LABELS
-            if key in labels
+            # A label that leaves a value empty is ignored.
+            if all(values := labels.get(key, "").split(_SEPARATOR))
         ]
     return _within(domains) if domains else None
 

@@ -104,3 +104,29 @@ def test_a_malformed_quantity_names_its_resource() -> None:
 
 def test_a_node_that_states_no_pod_count_takes_none() -> None:
     assert node_resources({"cpu": "1"}) == {"cpu": 1000, "pods": 0}
+
+
+@pytest.mark.parametrize(
+    ("resized", "conditions", "expected"),
+    [
+        pytest.param(False, [], {"cpu": 2000}, id="while it waits its status says nothing"),
+        pytest.param(True, [], {"cpu": 4000}, id="the largest of asked, allocated and actual"),
+        pytest.param(True, INFEASIBLE, {"cpu": 4000}, id="what cannot be had does not count"),
+    ],
+)
+def test_a_pod_that_is_resized_as_a_whole(
+    resized: bool, conditions: list[Any], expected: Mapping[str, int]
+) -> None:
+    pod = {
+        "spec": {
+            "containers": [container(requests={"cpu": "1"})],
+            "resources": {"requests": {"cpu": "5" if conditions else "2"}},
+        },
+        "status": {
+            "resources": {"requests": {"cpu": "3", "memory": "1"}},
+            "allocatedResources": {"cpu": "4"},
+            "conditions": conditions,
+        },
+    }
+
+    assert pod_requests(pod, resized=resized) == expected
