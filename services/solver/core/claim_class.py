@@ -38,6 +38,7 @@ class ClaimClass:
     _roof: Ints | None = None
     _domains: dict[str, int] = field(default_factory=dict)
     _narrowed: dict[object, "ClaimClass | None"] = field(default_factory=dict)
+    _prices: dict[tuple[str, bytes], dict[int, int]] = field(default_factory=dict)
 
     @property
     def rows(self) -> Bools:
@@ -122,9 +123,16 @@ class ClaimClasses:
 
     def prices(self, known: ClaimClass, key: str, request: Ints) -> dict[int, int]:
         """Return the least price, in nano-dollars, of a claim with this room, by domain."""
+        rows = known.rows_for(request)
+        memo = key, rows.tobytes()
+        if memo not in known._prices:
+            known._prices[memo] = self._find_prices(known, key, rows)
+        return known._prices[memo]
+
+    def _find_prices(self, known: ClaimClass, key: str, rows: Bools) -> dict[int, int]:
         columns = known.template.columns
         column = columns.key(key)
-        mask = known.narrowed_rows(known.rows_for(request))
+        mask = known.narrowed_rows(rows)
         found: dict[int, int] = {}
         for number in np.unique(column.index[mask]).tolist():
             least = int(columns.price[mask & (column.index == number)].min())
