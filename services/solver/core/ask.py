@@ -36,7 +36,7 @@ class Place:
         return name not in self.excluded_node_names
 
 
-_ANYWHERE = Place(requirements=ANYTHING)
+ANYWHERE: tuple[Place, ...] = (Place(requirements=ANYTHING),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +55,9 @@ class Ask:
     """Effects of taints that have to be tolerated."""
     near_companions: bool = False
     """Whether the places are only those where its companions may run, too."""
+    leads: int | None = None
+    """Id of a shape that has to follow a pod of this one: the places are those where it may run,
+    and one pod is enough."""
 
     @property
     def topological(self) -> bool:
@@ -152,7 +155,7 @@ def _term_place(term: NodeTerm) -> Place:
 
 def combined(left: tuple[Place, ...], right: tuple[Place, ...]) -> tuple[Place, ...]:
     """Return what both sides allow: every pair that does not contradict itself, each once."""
-    if right == (_ANYWHERE,):
+    if right == ANYWHERE:
         return left
     found: dict[Place, None] = {}
     for one in left:

@@ -1,29 +1,33 @@
 """Companions: pods that must be together share what holds for one of them.
 
 Apart because packing takes groups one after the other: the first of several that must be near each
-other goes where *it* may, and one whose volume is elsewhere could never follow. So before packing
-begins, each is asked to stay where all the others may run, too.
+other goes where *it* may, and one whose volume or size is only had elsewhere could never follow. So
+before packing begins, each is asked to stay where all the others may run, too; and of pods that
+others have to follow, one is asked to lead to where those may run.
 
 Only as long as none of them runs yet: then they follow those that do.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape, SharedVolume
+from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.workload import Namespace
-from services.solver.core.ask import Ask, Place, combined
+from services.solver.core.ask import ANYWHERE, Ask, Place, combined
 from services.solver.core.tally import ShapeIndex
 
 _Asks = Mapping[int, tuple[Ask, ...]]
+Reach = Callable[[Ask, str], frozenset[str]]
+"""Tells the values of a label key in which there is room for a pod."""
 
 
 def together(
-    asks: _Asks, running: Sequence[PodShape], namespaces: Mapping[str, Namespace]
+    asks: _Asks, running: Sequence[PodShape], namespaces: Mapping[str, Namespace], reach: Reach
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what is asked for, by id of the shape, narrowed to where all companions may run.
 
@@ -33,32 +37,40 @@ def together(
         asks: by id of the shape.
         running: shapes of the pods that run.
         namespaces: as selectors see them.
+        reach: where there is room.
     """
-    found = _near(asks, running, namespaces)
-    return {
+    found = _with_shared_volumes(asks, running)
+    matched = _matched(asks, running, namespaces)
+    there = frozenset(shape.id for shape in running)
+    turn = {number: position for position, number in enumerate(asks)}.__getitem__
+    for number, others in matched.items():
+        for one in sorted(others & matched.keys() - {number}, key=turn):
+            if one in matched[one] and matched[one].isdisjoint(there):
+                places = _shared(asks, one, number, reach)
+                found[one] = tuple(_narrowed(found[one], places))
+    found = {
         number: (*many, asks[number][-1]) if any(one.near_companions for one in many) else many
         for number, many in found.items()
     }
+    for number, others in matched.items():
+        if number not in others and others.isdisjoint(there):
+            targets = [found[one] for one in sorted(others, key=turn)]
+            if leading := _leading(asks[number][-1], targets, reach):
+                one = leading[0].shape.id
+                found[one] = (*leading, *found[one])
+    return found
 
 
-def _near(
+def _matched(
     asks: _Asks, running: Sequence[PodShape], namespaces: Mapping[str, Namespace]
-) -> dict[int, tuple[Ask, ...]]:
-    found = _with_shared_volumes(asks, running)
+) -> dict[int, frozenset[int]]:
+    """Return near which shapes each of those that wait has to be, where it has to be near any."""
     waiting = [many[-1].shape for many in asks.values() if many[-1].shape.affinity]
     if not waiting:
-        return found
+        return {}
     everyone = {shape.id: shape for shape in (*running, *(many[0].shape for many in asks.values()))}
     index = ShapeIndex(everyone.values(), namespaces)
-    there = frozenset(shape.id for shape in running)
-    for shape in waiting:
-        matched = index.matching_all(shape.affinity)
-        if shape.id not in matched or matched & there:
-            continue
-        for other in waiting:
-            if other is not shape and shape.id in index.matching_all(other.affinity):
-                found[shape.id] = tuple(_narrowed(found[shape.id], _shared(asks, shape, other)))
-    return found
+    return {shape.id: index.matching_all(shape.affinity) for shape in waiting}
 
 
 def _with_shared_volumes(asks: _Asks, running: Sequence[PodShape]) -> dict[int, tuple[Ask, ...]]:
@@ -78,9 +90,45 @@ def _with_shared_volumes(asks: _Asks, running: Sequence[PodShape]) -> dict[int, 
     return found
 
 
-def _shared(asks: _Asks, shape: PodShape, other: PodShape) -> tuple[Place, ...]:
+def _shared(asks: _Asks, number: int, other: int, reach: Reach) -> tuple[Place, ...]:
     """Return where the other may run, as far as both are bound to be in one place."""
-    return _projected(asks[other.id][-1], _keys(shape) & _keys(other))
+    ask, its = asks[number][-1], asks[other][-1]
+    keys = _keys(ask.shape) & _keys(its.shape)
+    return combined(_projected(its, keys), _with_room(ask, its, keys, reach))
+
+
+def _leading(follower: Ask, targets: Sequence[tuple[Ask, ...]], reach: Reach) -> tuple[Ask, ...]:
+    """Return what one pod that another has to be near asks for at first; () for nothing new.
+
+    Args:
+        follower: what the other one asks for.
+        targets: what each shape asks for that it could be near.
+        reach: where there is room.
+    """
+    keys = _keys(follower.shape)
+    if not reach(follower, label_keys.ZONE):
+        return ()
+    found: list[Ask] = []
+    for target in targets:
+        room = _with_room(target[-1], follower, keys, reach)
+        places = combined(_projected(follower, keys), room)
+        if combined(target[-1].places, places) == target[-1].places:
+            return ()
+        narrowed = [replace(one, places=combined(one.places, places)) for one in target]
+        leading = [replace(one, leads=follower.shape.id) for one in narrowed if one.places]
+        found = found or leading
+    return tuple(found)
+
+
+def _with_room(ask: Ask, other: Ask, keys: frozenset[str], reach: Reach) -> tuple[Place, ...]:
+    """Return where there is room for the other, as far as there is for this one, too."""
+    found = ANYWHERE
+    for key in sorted(keys - {label_keys.HOSTNAME}):
+        own, its = reach(ask, key), reach(other, key)
+        if own & its and not own <= its:
+            one = Requirement(key=key, complement=False, values=its, absent=False)
+            found = combined(found, (Place(requirements=Requirements((one,))),))
+    return found
 
 
 def _projected(ask: Ask, keys: frozenset[str]) -> tuple[Place, ...]:

@@ -1,8 +1,9 @@
 """From a snapshot to columns: everything that stays the same however the pods are packed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cache
 
 from libs.domain import feature_gates
 from libs.domain import labels as label_keys
@@ -16,7 +17,7 @@ from services.solver.core import ask as asking
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClasses
-from services.solver.core.companions import together
+from services.solver.core.companions import Reach, together
 from services.solver.core.devices.allocating import Devices
 from services.solver.core.devices.extended import delegated
 from services.solver.core.devices.inventory import Inventory
@@ -29,6 +30,7 @@ from services.solver.core.market import Market, Memory, market
 from services.solver.core.problem import Problem
 from services.solver.core.reservations import Reservations
 from services.solver.core.standing import Standing, StandingInput, standing
+from services.solver.core.supply import Supply
 from services.solver.core.template import Refused, Template, templates
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Dimensions
@@ -71,13 +73,12 @@ def encode(
         number: asking.asks(shape, options.preference_policy, prefer_no_schedule=preferring)
         for number, shape in shapes.items()
     }
-    asks = together(asks, work.bound.shapes, snapshot.namespaces)
     dimensions = Dimensions.of(
         [shape.requests for shape in shapes.values()]
         + [one.shape.requests for one in daemons.values()]
     )
     found, refused = templates(snapshot, now, dimensions, daemons, sold.by_pool)
-    return Encoded(
+    encoded = Encoded(
         snapshot=snapshot,
         options=options,
         work=work,
@@ -101,6 +102,22 @@ def encode(
         ),
         market=sold,
     )
+    known = together(asks, work.bound.shapes, snapshot.namespaces, _reach(encoded))
+    return replace(encoded, asks=known)
+
+
+def _reach(encoded: Encoded) -> Reach:
+    """Return who tells where there is room; it is made ready when first asked."""
+
+    @cache
+    def supply() -> Supply:
+        domains = Domains()
+        classes = ClaimClasses(domains)
+        ground = Ground(encoded.standing, encoded.templates, classes, domains)
+        devices = _devices(encoded, encoded.work.groups, classes)
+        return Supply(ground, encoded.dimensions, devices)
+
+    return lambda ask, key: supply().values(ask, key)
 
 
 def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]:

@@ -162,7 +162,7 @@ class Packer:
 
     def _part_from_companions(self, index: int) -> bool:
         asks = self.problem.asks[index]
-        if index in self._alone or not asks[0].near_companions:
+        if index in self._alone or not any(one.near_companions for one in asks):
             return False
         self._alone.add(index)
         return True
@@ -183,11 +183,17 @@ class Packer:
             return False
         self._keep(index)
         self.claims.deferred.discard(index)
+        led: set[int | None] = set()
         for ask in self._asks(index):
+            if ask.leads in led:
+                continue
             request = a_request(index, ask, self.problem.dimensions)
             while self.left[index]:
-                placed = self._place_some(request, self._at_once(index))
+                placed = self._place_some(request, self._at_once(index, ask))
                 self.left[index] -= placed
+                if placed and ask.leads is not None:
+                    led.add(ask.leads)
+                    break
                 if not placed:
                     break
             # Who waits for a reservation gives up no preference to be spared the wait.
@@ -200,9 +206,10 @@ class Packer:
         shape = self.problem.groups[index].shape
         return bool(shape.device_claims) and self.problem.devices is None
 
-    def _at_once(self, index: int) -> int:
-        """Return how many pods may look for a place together: of those with devices just one."""
-        return 1 if self.problem.groups[index].shape.device_claims else self.left[index]
+    def _at_once(self, index: int, ask: Ask) -> int:
+        """Return how many pods may look for a place together: of some just one."""
+        single = ask.leads is not None or ask.shape.device_claims
+        return 1 if single else self.left[index]
 
     def _place_some(self, request: Request, want: int) -> int:
         if not request.ask.places:

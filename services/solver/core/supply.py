@@ -1,0 +1,98 @@
+"""Where there is room for one pod: on nodes as they are, or on such as can be bought.
+
+Apart from packing because it is asked before anything is placed: who has to share a domain with
+others begins where there is room for all of them.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from libs.domain.requirements import ANYTHING
+from services.solver.core.ask import Ask
+from services.solver.core.bearing import bears
+from services.solver.core.bins import Bins
+from services.solver.core.claim_class import ClaimClass
+from services.solver.core.devices.allocating import Devices, Grant, PlannedGrant
+from services.solver.core.exclusion import exclusives
+from services.solver.core.ground import Ground
+from services.solver.core.problem import Request, a_request
+from services.solver.core.standing_packing import compatible
+from services.solver.core.vectors import Dimensions, covering
+
+
+class Supply:
+    """Room as it is before a plan; other pods that wait do not count."""
+
+    def __init__(self, ground: Ground, dimensions: Dimensions, devices: Devices | None) -> None:
+        self._ground = ground
+        self._dimensions = dimensions
+        self._devices = devices
+        self._bins = Bins(ground.standing, len(dimensions.names))
+        self._known: dict[tuple[int, str], frozenset[str]] = {}
+
+    def values(self, ask: Ask, key: str) -> frozenset[str]:
+        """Return the values of a label key in which a node takes the pod, topology apart."""
+        memo = (ask.shape.id, key)
+        if memo not in self._known:
+            self._known[memo] = self._values(ask, key)
+        return self._known[memo]
+
+    def _values(self, ask: Ask, key: str) -> frozenset[str]:
+        if ask.shape.device_claims and self._devices is None:
+            return frozenset()
+        request = a_request(0, ask, self._dimensions)
+        bits = self._standing(request, key)
+        for known in self._new_nodes(ask):
+            bits |= self._new(known, request, key, bits)
+        return frozenset(self._ground.domains.values(key, bits))
+
+    def _new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:
+        """Yield what a new node for the pod would be, room apart."""
+        classes = self._ground.classes
+        for template in self._ground.templates:
+            if not bears(ask.shape, template.pool.template.taints, ask.effects):
+                continue
+            root = classes.root(template, None)
+            for place in ask.places:
+                if place.node_names is None:
+                    known = classes.narrow(root, place.requirements, exclusives(ask.shape))
+                    if known is not None:
+                        yield known
+
+    def _standing(self, request: Request, key: str) -> int:
+        """Return the domains of the standing bins with room."""
+        free = self._bins.free[:, request.columns]
+        able = compatible(self._bins, request.ask) & covering(free, request.needed)
+        numbers = self._ground.domain_of(key)
+        bits = 0
+        for position in np.flatnonzero(able & (numbers > 0)).tolist():
+            bit = 1 << int(numbers[position])
+            if not bits & bit and self._has_devices(request, position):
+                bits |= bit
+        return bits
+
+    def _has_devices(self, request: Request, position: int) -> bool:
+        shape = request.ask.shape
+        if not shape.device_claims or self._devices is None:
+            return True
+        return isinstance(self._devices.on_standing(shape, position), Grant)
+
+    def _new(self, known: ClaimClass, request: Request, key: str, found: int) -> int:
+        """Return the domains in which a node of the class can be bought, but for those found."""
+        classes, bits = self._ground.classes, 0
+        for number in classes.prices(known, key, request.vector):
+            bit = 1 << number
+            if not found & bit and self._can_buy(known, request, key, bit):
+                bits |= bit
+        return bits
+
+    def _can_buy(self, known: ClaimClass, request: Request, key: str, bit: int) -> bool:
+        shape = request.ask.shape
+        if not shape.device_claims or self._devices is None:
+            return True
+        there = self._ground.classes.narrow(known, ANYTHING, (), ((key, bit),))
+        if there is None:
+            return False
+        found = self._devices.on_planned(shape, None, there, request.vector)
+        return isinstance(found, PlannedGrant)
