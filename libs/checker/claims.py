@@ -16,6 +16,7 @@ from libs.domain.feature_gates import FeatureGate
 from libs.domain.nodepool import NodePool
 from libs.domain.overlay import OverlaidOffer, overlaid
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
+from libs.domain.requirement import Operator
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
@@ -139,6 +140,9 @@ def _requirement_violations(bought: Purchase) -> Iterator[Violation]:
                     "Requirements",
                     f"the {what} does not allow {_shown(claim.cheapest)}: {clash.key}",
                 )
+    for one in claim.requirements:
+        if one.operator is Operator.IN and len(one.values) < (one.min_values or 0):
+            yield _wrong(claim, "Requirements", f"the API refuses {one}: too few values")
     for one in wanted:
         asked = claim.requirements.get(one.key)
         if asked is None or not one.contains(asked):

@@ -134,7 +134,7 @@ def _reached(known: ClaimClass, rows: Bools, found: Ints) -> dict[str, int]:
     """Return how many values the list of these offerings' types has, per key with minValues."""
     columns = known.template.columns
     listed = rows & np.isin(columns.row_type, _kinds(columns, found))
-    return {key: min_values.achieved(columns, listed, key) for key in min_values.wanted(known)}
+    return {key: min_values.achieved(known, listed, key) for key in min_values.wanted(known)}
 
 
 def _steered(known: ClaimClass, rows: Bools, found: Ints) -> Ints:

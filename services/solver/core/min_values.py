@@ -1,15 +1,16 @@
-"""minValues: how many distinct values of a key the types of a claim must offer.
+"""minValues: how many distinct values of a key the types of a claim must leave to choose from.
 
-Source: `docs/sources.md` A5: values are those of the instance types, whatever the claim's own
-requirement on the key.
+Source: `docs/sources.md` A5. Difference on purpose: only values that the claim's own requirement
+still allows count, and only capacity types that it can still be bought as, since the NodeClaim says
+`In` these values, and the API refuses `In` with fewer values than minValues.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from libs.domain import labels as label_keys
 from libs.domain.solution import MinValuesPolicy
-from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.vectors import Bools, Ints
 
@@ -19,14 +20,23 @@ def wanted(known: ClaimClass) -> Mapping[str, int]:
     return {one.key: one.min_values for one in known.requirements if one.min_values is not None}
 
 
-def achieved(columns: CatalogueColumns, rows: Bools, key: str) -> int:
-    """Return how many distinct values of the key the types of these rows, (n_rows,), have."""
+def achieved(known: ClaimClass, rows: Bools, key: str) -> int:
+    """Return how many values of the key are to choose from on these rows, (n_rows,)."""
+    own = known.requirements.get(key)
+    return sum(own is None or own.has(value) for value in _values(known, rows, key))
+
+
+def _values(known: ClaimClass, rows: Bools, key: str) -> set[str]:
+    columns = known.template.columns
+    if key == label_keys.CAPACITY_TYPE:
+        left = np.flatnonzero(known.narrowed_rows(rows)).tolist()
+        return {columns.offerings[one].capacity_type for one in left}
     values: set[str] = set()
     for kind in np.unique(columns.row_type[rows]).tolist():
-        own = columns.types[kind].requirements.get(key)
-        if own is not None and not own.complement:
-            values |= own.values
-    return len(values)
+        offered = columns.types[kind].requirements.get(key)
+        if offered is not None and not offered.complement:
+            values |= offered.values
+    return values
 
 
 def to_keep(known: ClaimClass, used: Ints, policy: MinValuesPolicy) -> Mapping[str, int]:
@@ -43,8 +53,8 @@ def to_keep(known: ClaimClass, used: Ints, policy: MinValuesPolicy) -> Mapping[s
     least = wanted(known)
     if policy is MinValuesPolicy.STRICT or not least:
         return least
-    columns, rows = known.template.columns, known.rows_for(used)
-    return {key: min(count, achieved(columns, rows, key)) for key, count in least.items()}
+    rows = known.rows_for(used)
+    return {key: min(count, achieved(known, rows, key)) for key, count in least.items()}
 
 
 def met(known: ClaimClass, used: Ints, least: Mapping[str, int] | None = None) -> bool:
@@ -55,17 +65,16 @@ def met(known: ClaimClass, used: Ints, least: Mapping[str, int] | None = None) -
         used: (n_resources,): what its pods ask for.
         least: how many values of each key are enough; None: as many as are wanted.
     """
-    template = known.template
     rows = known.rows_for(used)
     enough = wanted(known) if least is None else least
-    return all(achieved(template.columns, rows, key) >= count for key, count in enough.items())
+    return all(achieved(known, rows, key) >= count for key, count in enough.items())
 
 
 def shortfall(known: ClaimClass, used: Ints) -> str:
     """Return in words which minValues the types with room for `used` do not reach; else empty."""
-    columns, rows = known.template.columns, known.rows_for(used)
+    rows = known.rows_for(used)
     for key, least in wanted(known).items():
-        there = achieved(columns, rows, key)
+        there = achieved(known, rows, key)
         if there < least:
             return f"minValues {least} of {key} is not met: types that fit have {there} values"
     return ""

@@ -176,6 +176,12 @@ def test_a_node_of_any_name_may_exist() -> None:
     assert check_solution(cluster, snapshot, _solution(_right(snapshot))) == []
 
 
+TWO_OF_ONE = Requirements(
+    [
+        Requirement.of("kubernetes.io/os", Operator.IN, ["linux"]),
+        replace(Requirement.of("topology.kubernetes.io/zone", Operator.IN, ["a"]), min_values=2),
+    ]
+)
 ZONE_B = Requirements([Requirement.of("topology.kubernetes.io/zone", Operator.IN, ["b"])])
 
 
@@ -207,6 +213,9 @@ ZONE_B = Requirements([Requirement.of("topology.kubernetes.io/zone", Operator.IN
         ),
         pytest.param({"requests": Resources({"pods": 1})}, {"Requests"}, id="requests"),
         pytest.param({"requirements": Requirements()}, {"Requirements"}, id="wider than the pool"),
+        pytest.param(
+            {"requirements": TWO_OF_ONE}, {"Requirements"}, id="fewer values than minValues"
+        ),
         pytest.param(
             {
                 "cheapest": replace(
