@@ -2,6 +2,9 @@
 
 Source: "Macros" of the CEL language definition: `all` and `exists` are folds with `&&` and `||`, so
 that one deciding item wins over an error of another; the rest pass on the first error.
+
+Law: all loops of one evaluation together do at most `MOST_STEPS` steps, so that loops within loops
+end. Kubernetes bounds what an expression may cost in the same way.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +16,11 @@ from libs.cel.values import CelError, OpenMap, OptionalValue, Value, as_list, re
 
 Scope: TypeAlias = dict[str, Value]
 
+MOST_STEPS = 1_000_000
+"""Steps of one evaluation: for each item of a loop one per node of the loop's body."""
+STEPS_LEFT = ""
+"""Name, which no variable can have, of the list in every scope that holds the steps left."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
@@ -20,6 +28,8 @@ class Loop:
 
     variables: tuple[str, ...]
     body: tuple[Callable[[Scope], Value], ...]
+    steps: int
+    """What one item costs."""
 
 
 def boolean(value: Value) -> bool:
@@ -36,14 +46,23 @@ def _iterate(loop: Loop, target: Value, scope: Scope) -> Iterator[Any]:
     if len(loop.variables) == 1:
         name = loop.variables[0]
         for item in target if type(target) is dict else as_list(target):
+            _spend(loop, scope)
             scope[name] = item
             yield item
         return
     first, second = loop.variables
     pairs = target.items() if type(target) is dict else enumerate(as_list(target))
     for key, item in pairs:
+        _spend(loop, scope)
         scope[first], scope[second] = key, item
         yield key
+
+
+def _spend(loop: Loop, scope: Scope) -> None:
+    left = scope[STEPS_LEFT]
+    left[0] -= loop.steps
+    if left[0] < 0:
+        raise CelError("operation cancelled: actual cost limit exceeded")
 
 
 def _quantified(loop: Loop, target: Value, scope: Scope, *, decisive: bool) -> bool:

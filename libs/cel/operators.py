@@ -21,6 +21,7 @@ from libs.cel.values import (
     UInt,
     Value,
     as_list,
+    check_size,
     equal,
     is_number,
     map_key,
@@ -50,9 +51,8 @@ def checked_uint(value: int) -> UInt:
 def add(left: Value, right: Value) -> Value:
     """Return `left + right`."""
     match left, right:
-        case str(), str():
-            return left + right
-        case bytes(), bytes():
+        case (str(), str()) | (bytes(), bytes()):
+            check_size(len(left) + len(right))
             return left + right
         case (list() | KeyedList(), list() | KeyedList()):
             return _concatenate(left, right)
@@ -170,6 +170,7 @@ def lookup_optional(operand: Value, key: Value) -> OptionalValue:
 
 def _concatenate(left: Value, right: Value) -> Value:
     """Sets become a union; in maps an item on the right replaces the one of its key."""
+    check_size(_length(left) + _length(right))
     if type(left) is not KeyedList:
         return as_list(left) + as_list(right)
     if not left.keys:
@@ -178,6 +179,10 @@ def _concatenate(left: Value, right: Value) -> Value:
     merged = {map_key(item, left.keys): item for item in left.items}
     merged.update((map_key(item, left.keys), item) for item in as_list(right))
     return KeyedList(items=list(merged.values()), keys=left.keys)
+
+
+def _length(value: Value) -> int:
+    return len(value.items if isinstance(value, KeyedList) else value)
 
 
 def _arithmetic(left: Value, right: Value, apply: Callable[[Any, Any], Any]) -> Value:

@@ -4,6 +4,8 @@ Source: the grammar of the CEL language definition, with the optional syntax (`.
 and the two-variable comprehensions that Kubernetes enables.
 """
 
+from collections.abc import Callable
+
 from libs.cel.lexer import Token, tokenize
 from libs.cel.syntax import (
     Binding,
@@ -18,6 +20,7 @@ from libs.cel.syntax import (
     MapLiteral,
     Node,
     Select,
+    depth,
 )
 from libs.domain.errors import InvalidRequest
 
@@ -41,16 +44,27 @@ _ONE_VARIABLE = frozenset({"map", "filter", "optMap", "optFlatMap"})
 
 _NAMESPACES = frozenset({"optional", "sets", "ip", "cidr", "math", "strings"})
 
+MOST_CHARACTERS = 10 * 1024
+"""Longer than Kubernetes accepts as a selector of devices."""
+_MOST_LEVELS = 40
+"""Brackets and signs within one another: each takes some ten of Python's thousand frames."""
+_MOST_DEPTH = 150
+"""Nodes within one another, of which each takes up to three frames when it is compiled or run."""
+
 
 def parse(source: str) -> Node:
     """Parse one expression.
 
     Raises:
-        InvalidRequest: it is not CEL; the message says where.
+        InvalidRequest: it is not CEL, the message says where; or too long or nested too deeply.
     """
+    if len(source) > MOST_CHARACTERS:
+        raise InvalidRequest(f"{len(source)} characters are more than {MOST_CHARACTERS}")
     parser = _Parser(tokenize(source))
     node = parser.expression()
     parser.expect_end()
+    if depth(node) > _MOST_DEPTH:
+        raise InvalidRequest(f"is nested more than {_MOST_DEPTH} deep")
     return node
 
 
@@ -60,12 +74,25 @@ class _Parser:
     def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
         self._at = 0
+        self._levels = 0
 
     def expect_end(self) -> None:
         if self._peek().kind != "end":
             raise self._unexpected()
 
     def expression(self) -> Node:
+        return self._nested(self._conditional)
+
+    def _nested(self, read: Callable[[], Node]) -> Node:
+        """Read what lies within brackets or after a sign, unless too much lies around it."""
+        self._levels += 1
+        if self._levels > _MOST_LEVELS:
+            raise InvalidRequest(f"is nested more than {_MOST_LEVELS} deep")
+        node = read()
+        self._levels -= 1
+        return node
+
+    def _conditional(self) -> Node:
         test = self._logical(conjunction=False)
         if not self._accept("?"):
             return test
@@ -75,11 +102,10 @@ class _Parser:
 
     def _logical(self, *, conjunction: bool) -> Node:
         symbol = "&&" if conjunction else "||"
-        node = self._relation() if conjunction else self._logical(conjunction=True)
-        while self._accept(symbol):
-            right = self._relation() if conjunction else self._logical(conjunction=True)
-            node = Logical(conjunction=conjunction, left=node, right=right)
-        return node
+        terms: list[Node] = []
+        while not terms or self._accept(symbol):
+            terms.append(self._relation() if conjunction else self._logical(conjunction=True))
+        return _balanced(terms, conjunction=conjunction)
 
     def _relation(self) -> Node:
         node = self._sum()
@@ -108,9 +134,9 @@ class _Parser:
 
     def _unary(self) -> Node:
         if self._accept("!"):
-            return Call(function="!", arguments=(self._unary(),))
+            return Call(function="!", arguments=(self._nested(self._unary),))
         if self._accept("-"):
-            operand = self._unary()
+            operand = self._nested(self._unary)
             if isinstance(operand, Literal) and type(operand.value) in (int, float):
                 return Literal(value=-operand.value)
             return Call(function="negate", arguments=(operand,))
@@ -242,6 +268,18 @@ class _Parser:
     def _unexpected(self) -> InvalidRequest:
         token = self._peek()
         return InvalidRequest(f"unexpected {token.value!r} at character {token.position}")
+
+
+def _balanced(terms: list[Node], *, conjunction: bool) -> Node:
+    """Return terms joined by `&&` or `||`, which associate, as a tree of little depth."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return Logical(
+        conjunction=conjunction,
+        left=_balanced(terms[:half], conjunction=conjunction),
+        right=_balanced(terms[half:], conjunction=conjunction),
+    )
 
 
 def _macro(name: str, target: Node, arguments: tuple[Node, ...]) -> Macro:

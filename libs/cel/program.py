@@ -55,14 +55,15 @@ class Program:
         Raises:
             CelError: it has none for these bindings.
         """
-        return self.code(dict(bindings))
+        return self.code({**bindings, macros.STEPS_LEFT: [macros.MOST_STEPS]})
 
 
 def compile_expression(source: str, variables: frozenset[str]) -> Program:
     """Compile an expression that may read `variables`.
 
     Raises:
-        InvalidRequest: no CEL, or it names a variable or function that does not exist.
+        InvalidRequest: no CEL, too long or nested too deeply, or it names a variable or function
+            that does not exist.
     """
     node = parse(source)
     used = frozenset(
@@ -238,7 +239,9 @@ def _macro(node: syntax.Macro, known: frozenset[str]) -> Code:
     target = _compile(node.target, known)
     inner = known | set(node.variables)
     loop = macros.Loop(
-        variables=node.variables, body=tuple(_compile(part, inner) for part in node.body)
+        variables=node.variables,
+        body=tuple(_compile(part, inner) for part in node.body),
+        steps=1 + sum(1 for part in node.body for _ in syntax.walk(part)),
     )
     run = macros.MACROS[node.name]
     return lambda scope: run(loop, target(scope), dict(scope))

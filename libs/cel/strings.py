@@ -12,14 +12,17 @@ from typing import Any
 
 import re2  # type: ignore[import-untyped]  # the wheel has no stubs
 
-from libs.cel.values import CelError, Value, as_list
+from libs.cel.values import CelError, Value, as_list, check_size
+
+_QUIET = re2.Options()
+_QUIET.log_errors = False  # to standard error; the caller is told
 
 
 @lru_cache(maxsize=1024)
 def pattern(source: str) -> Any:
     """Compile an RE2 pattern; raises `CelError` if it is none."""
     try:
-        return re2.compile(source)
+        return re2.compile(source, _QUIET)
     except re2.error as error:
         raise CelError(f"error parsing regexp: {source}") from error
 
@@ -94,7 +97,9 @@ def _substring(text: Value, start: int, end: int | None = None) -> str:
 
 
 def _replace(text: Value, old: Value, new: Value, limit: int = -1) -> str:
-    return _text(text).replace(_text(old), _text(new), limit)
+    whole, found = _text(text), _text(text).count(_text(old))
+    check_size(len(whole) + (min(found, limit) if limit >= 0 else found) * len(_text(new)))
+    return whole.replace(old, new, limit)
 
 
 def _split(text: Value, separator: Value, limit: int = -1) -> list[str]:
@@ -107,7 +112,9 @@ def _split(text: Value, separator: Value, limit: int = -1) -> list[str]:
 
 
 def _join(items: Value, separator: str = "") -> str:
-    return _text(separator).join(_text(item) for item in as_list(items))
+    texts = [_text(item) for item in as_list(items)]
+    check_size(sum(map(len, texts)) + len(texts) * len(_text(separator)))
+    return separator.join(texts)
 
 
 _SPACE = (

@@ -142,3 +142,17 @@ def walk(node: Node) -> Iterator[Node]:
         elif isinstance(current, _NODES):
             yield current
             pending.extend(getattr(current, part.name) for part in fields(current))
+
+
+def depth(node: Node) -> int:
+    """Return how many nodes lie within one another at most."""
+    deepest = 0
+    pending: list[tuple[Any, int]] = [(node, 1)]
+    while pending:
+        current, level = pending.pop()
+        if isinstance(current, tuple):
+            pending.extend((part, level) for part in current)
+        elif isinstance(current, _NODES):
+            deepest = max(deepest, level)
+            pending.extend((getattr(current, one.name), level + 1) for one in fields(current))
+    return deepest

@@ -19,8 +19,18 @@ Value: TypeAlias = Any
 """A CEL value, as the module's docstring lists them."""
 
 
+MOST_ITEMS = 2**20
+"""Most characters, bytes or items that an operation may put together."""
+
+
 class CelError(Exception):
     """The expression has no value for this input."""
+
+
+def check_size(items: int) -> None:
+    """Raise `CelError` for a value of more than `MOST_ITEMS` characters, bytes or items."""
+    if items > MOST_ITEMS:
+        raise CelError("operation cancelled: actual cost limit exceeded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
