@@ -12,6 +12,8 @@ K = TypeVar("K")
 M = TypeVar("M")
 T = TypeVar("T")
 
+_MOST = 2**63 - 1
+
 
 def require(message: Message, *names: str) -> None:
     """Check that fields are set: a message present, a text or a list not empty.
@@ -72,6 +74,11 @@ def within(field: str, value: int, least: int, most: int | None = None) -> int:
     if most is not None and value > most:
         raise InvalidRequest(f"{value} is above {most}", field=field)
     return value
+
+
+def saturated(total: int) -> int:
+    """Return a sum as an int64 field can hold it: what is beyond is the largest number there is."""
+    return max(-_MOST, min(total, _MOST))
 
 
 def choice(field: str, values: Mapping[K, T], number: K) -> T:

@@ -11,7 +11,7 @@ from libs.domain.solution import (
     Solution,
     SolveOptions,
 )
-from libs.wire.field import at, choice, inverted, optional, require, within
+from libs.wire.field import at, choice, inverted, optional, require, saturated, within
 from libs.wire.instant import decode_instant, decode_span, encode_instant, encode_span
 from libs.wire.plan import decode_plan, encode_plan
 from libs.wire.snapshot import decode_snapshot_id, encode_snapshot_id
@@ -73,8 +73,8 @@ def encode_solution(solution: Solution) -> pb.SolveResponse:
         solver_version=solution.solver_version,
         plan=encode_plan(solution.plan),
         cost=pb.Cost(
-            new_nanos_per_hour=cost.new_nanos_per_hour,
-            existing_nanos_per_hour=cost.existing_nanos_per_hour,
+            new_nanos_per_hour=saturated(cost.new_nanos_per_hour),
+            existing_nanos_per_hour=saturated(cost.existing_nanos_per_hour),
             lower_bound_nanos_per_hour=cost.lower_bound_nanos_per_hour,
         ),
         plan_id=solution.plan_id,

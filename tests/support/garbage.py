@@ -49,21 +49,46 @@ def nonsense(method: MethodDescriptor, seed: int) -> bytes:
 
 
 def mutant(message: Any, seed: int) -> bytes:
-    """Return an honest request in which one field, wherever it is, has an arbitrary value."""
+    """Return an honest request in which one field, wherever it is, has an arbitrary value.
+
+    Of a repeated field it is often one item that is gone, twice there, or has such a value.
+    """
     random = Random(seed)
     changed = type(message)()
     changed.CopyFrom(message)
     where = random.choice(list(_within(changed)))
     field = random.choice(where.DESCRIPTOR.fields)
-    where.ClearField(field.name)
-    if field.is_repeated:
-        _fill_repeated(where, field, random, _DEPTH - 2)
-    elif field.message_type is None:
-        setattr(where, field.name, random.choice(_PLAIN[field.type]))
-    elif random.random() < 0.7:
-        getattr(where, field.name).CopyFrom(_message(field.message_type, random, _DEPTH - 2))
+    if not (field.is_repeated and random.random() < 0.7 and _change_item(where, field, random)):
+        _replace(where, field, random)
     encoded: bytes = changed.SerializeToString()
     return encoded
+
+
+def _replace(message: Any, field: FieldDescriptor, random: Random) -> None:
+    message.ClearField(field.name)
+    if field.is_repeated:
+        _fill_repeated(message, field, random, _DEPTH - 2)
+    elif field.message_type is None:
+        setattr(message, field.name, random.choice(_PLAIN[field.type]))
+    elif random.random() < 0.7:
+        getattr(message, field.name).CopyFrom(_message(field.message_type, random, _DEPTH - 2))
+
+
+def _change_item(message: Any, field: FieldDescriptor, random: Random) -> bool:
+    """Change one item of a repeated field; False where there is none."""
+    many = getattr(message, field.name)
+    is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
+    if is_map or not many:
+        return False
+    index = random.randrange(len(many))
+    change = random.choice(("remove", "double", "replace"))
+    if change == "remove":
+        del many[index]
+    elif change == "double" or field.message_type is not None:
+        many.append(many[index])
+    else:
+        many[index] = random.choice(_PLAIN[field.type])
+    return True
 
 
 def _within(message: Any) -> Iterator[Any]:
