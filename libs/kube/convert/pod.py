@@ -94,12 +94,7 @@ def required_node_terms(spec: PodSpec) -> tuple[NodeTerm, ...]:
     if required is None:
         return ()
     path = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
-    terms = tuple(
-        converted
-        for index, term in enumerate(required.node_selector_terms)
-        if (converted := selectors.node_term(term, f"{path}[{index}]")) is not None
-    )
-    return terms or (_NOWHERE,)
+    return selectors.node_terms(required.node_selector_terms, path) or (_NOWHERE,)
 
 
 def tolerations(given: tuple[objects.Toleration, ...], path: str) -> tuple[Toleration, ...]:

@@ -80,14 +80,35 @@ def node_selector(labels: Mapping[str, str], path: str) -> Requirements:
     return Requirements.from_labels(labels)
 
 
-def node_term(term: NodeSelectorTerm, path: str) -> NodeTerm | None:
-    """Return a term of a required node affinity; None for one that matches nothing.
+def node_terms(terms: Iterable[NodeSelectorTerm], path: str) -> tuple[NodeTerm, ...]:
+    """Return the terms of a node selector; those that match nothing are left out.
 
-    That is an empty one, or one whose fields leave no node name.
+    So is one with a value that is none, such as Gt of a word: API servers store it, kube-scheduler
+    goes by the other terms.
 
     Raises:
-        InvalidRequest: an expression or field that Kubernetes refuses.
+        InvalidRequest: an expression or field that Kubernetes refuses, or such a value where no
+            other term is left.
     """
+    found: list[NodeTerm] = []
+    illegible: InvalidRequest | None = None
+    for index, term in enumerate(terms):
+        try:
+            converted = _node_term(term, f"{path}[{index}]")
+        except InvalidRequest as error:
+            if not error.field.endswith(".values"):
+                raise
+            illegible = illegible or error
+            continue
+        if converted is not None:
+            found.append(converted)
+    if illegible is not None and not found:
+        raise illegible
+    return tuple(found)
+
+
+def _node_term(term: NodeSelectorTerm, path: str) -> NodeTerm | None:
+    """Return a term; None for one that is empty, or whose fields leave no node name."""
     if not term.match_expressions and not term.match_fields:
         return None
     allowed, excluded = _node_names(term.match_fields, f"{path}.matchFields")

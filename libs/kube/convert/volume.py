@@ -33,7 +33,13 @@ from libs.kube.convert.volume_matching import (
     offered,
     waiting,
 )
-from libs.kube.convert.volume_place import Places, bound_places, class_places, on_host
+from libs.kube.convert.volume_place import (
+    Places,
+    bound_places,
+    class_places,
+    on_host,
+    reachable_places,
+)
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
@@ -238,20 +244,21 @@ def _placed(
     if used.owner is not None and (owner is None or owner.uid != used.owner):
         raise InvalidRequest(f"{shown} was not made for this pod, which does not own it")
     if claim.spec.volume_name:
-        return replace(known, bound=_bound(claim, shown, storage))
+        volume = _bound(claim, shown, storage)
+        # Of ephemeral claims' volumes kube-scheduler does not look at the zone labels.
+        places = bound_places(volume) if used.owner is None else reachable_places(volume)
+        return replace(known, bound=places)
     return replace(known, waiting=_waiting(claim, shown, storage))
 
 
-def _bound(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Places:
+def _bound(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> PersistentVolume:
     name = claim.spec.volume_name
     if BIND_COMPLETED not in claim.metadata.annotations:
         raise InvalidRequest(f'{shown} is not yet bound to volume "{name}"')
     volume = storage.volumes.get(("", name))
     if volume is None:
         raise InvalidRequest(f'persistentvolume "{name}" of {shown} does not exist')
-    if volume.metadata.deletion_timestamp is not None:
-        raise InvalidRequest(f'persistentvolume "{name}" of {shown} is being deleted')
-    return bound_places(volume)
+    return volume
 
 
 def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Waiting:

@@ -41,6 +41,8 @@ def bound_places(volume: PersistentVolume) -> Places:
 def reachable_places(volume: PersistentVolume) -> Places:
     """Return where a volume can be used by its node affinity alone; of that binding it knows.
 
+    Only labels count: kube-scheduler asks without the node's name.
+
     Raises:
         InvalidRequest: it can be used nowhere, or an expression is one that Kubernetes refuses.
     """
@@ -48,16 +50,8 @@ def reachable_places(volume: PersistentVolume) -> Places:
     if required is None:
         return (ANYTHING,)
     path = f"persistentvolume {volume.metadata.name}: spec.nodeAffinity.required.nodeSelectorTerms"
-    found = []
-    for index, term in enumerate(required.node_selector_terms):
-        converted = selectors.node_term(term, f"{path}[{index}]")
-        if converted is None:
-            continue
-        requirements = converted.requirements
-        if converted.node_names:
-            requirements = requirements.intersection(on_host(*converted.node_names))
-        found.append(requirements)
-    return tuple(found) or _nowhere(volume)
+    found = selectors.node_terms(required.node_selector_terms, path)
+    return tuple(one.requirements for one in found) or _nowhere(volume)
 
 
 def class_places(storage_class: StorageClass) -> Places:
@@ -106,9 +100,10 @@ def _label_places(labels: Mapping[str, str]) -> Places:
     """Return what the zone and region labels of a volume demand."""
     canonical = label_keys.canonical_labels(labels)
     demanded = Requirements(
-        Requirement.of(key, Operator.IN, canonical[key].split(_SEVERAL))
+        Requirement.of(key, Operator.IN, values)
         for key in (ZONE, REGION)
-        if canonical.get(key)
+        # A label that leaves a value empty is ignored.
+        if all(values := canonical.get(key, "").split(_SEVERAL))
     )
     return (demanded, _SAYS_NOTHING) if len(demanded) else (ANYTHING,)
 

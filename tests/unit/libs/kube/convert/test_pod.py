@@ -53,6 +53,18 @@ def test_terms_of_a_required_affinity_keep_their_order_and_empty_ones_match_noth
     ]
 
 
+def test_a_term_with_a_value_that_is_none_leaves_the_others() -> None:
+    terms = [
+        {"matchExpressions": [_expression("a", "Gt", "x")]},
+        {"matchExpressions": [_expression("a", "In", "b c")]},
+        {"matchExpressions": [_expression("a", "In", "1")]},
+    ]
+
+    (term,) = raw_shape(pod(**_node_affinity(*terms))).required_node_terms
+
+    assert str(term.requirements) == "a In [1]"
+
+
 def test_match_fields_name_nodes() -> None:
     fields = [
         _expression("metadata.name", "In", "n1"),
@@ -167,6 +179,11 @@ def test_namespaces_of_an_affinity_term(term: dict[str, Any], namespaces: tuple[
             _node_affinity({"matchExpressions": [_expression("a", "Gte", "1")]}),
             f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].operator",
             id="operator that only pools have",
+        ),
+        pytest.param(
+            _node_affinity({"matchExpressions": [_expression("a", "Gt", "x")]}, {}),
+            f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0].values",
+            id="no number in the only term",
         ),
         pytest.param(
             {"tolerations": [{"key": "a", "operator": "Like"}]},

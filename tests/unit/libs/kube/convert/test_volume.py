@@ -86,6 +86,41 @@ def _shown(requirements: Requirements) -> str:
         ),
         pytest.param(
             _bound(),
+            _volume(meta={"labels": {ZONE: "a__"}}),
+            None,
+            [],
+            id="a zone label with an empty zone is ignored",
+        ),
+        pytest.param(
+            _bound(),
+            _volume(meta={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
+            None,
+            [],
+            id="a volume that is going",
+        ),
+        pytest.param(
+            _bound(),
+            {
+                "metadata": metadata("pv"),
+                "spec": {
+                    "nodeAffinity": {
+                        "required": {
+                            "nodeSelectorTerms": [
+                                {
+                                    "matchExpressions": [_in("disk", "ssd")],
+                                    "matchFields": [_in("metadata.name", "n1")],
+                                }
+                            ]
+                        }
+                    }
+                },
+            },
+            None,
+            [["disk In [ssd]"]],
+            id="a node's name says nothing",
+        ),
+        pytest.param(
+            _bound(),
             _volume([_in("disk", "ssd")], meta={"labels": {ZONE: "a"}}),
             None,
             [[f"disk In [ssd], {NO_PLACE}", f"disk In [ssd], {ZONE} In [a]"]],
@@ -153,13 +188,6 @@ def test_where_a_claim_can_be_used(
         pytest.param(_bound(phase="Lost"), None, None, "has lost its volume", id="claim lost"),
         pytest.param(
             _bound(), None, None, 'persistentvolume "pv" .* does not exist', id="no volume"
-        ),
-        pytest.param(
-            _bound(),
-            _volume(meta={"deletionTimestamp": "2026-01-01T00:00:00Z"}),
-            None,
-            "is being deleted",
-            id="volume deleting",
         ),
         pytest.param(
             _claim(volumeName="pv"),
@@ -280,3 +308,24 @@ def test_what_runs_keeps_its_volumes_attached_whatever_became_of_their_claims() 
     assert found.problem.field == "spec.volumes[0]"
     assert found.volumes.attached == (VolumeAttachCount(driver="d", count=1),)
     assert found.volumes.shared == (SharedVolume(claim="default/data", driver="d", exclusive=True),)
+
+
+def test_zone_labels_do_not_bind_ephemeral_claims() -> None:
+    owner = {"kind": "Pod", "name": "p", "uid": "u", "controller": True}
+    meta = {**BOUND, "ownerReferences": [owner]}
+    storage = Storage(
+        claims={
+            ("default", "data"): from_document(
+                _claim(meta=meta, volumeName="pv"), PersistentVolumeClaim
+            )
+        },
+        volumes={
+            ("", "pv"): from_document(_volume(meta={"labels": {ZONE: "a"}}), PersistentVolume)
+        },
+        classes={},
+    )
+
+    found = resolve("default", [PodClaim("spec.volumes[0]", "data", "u")], [], storage)
+
+    assert found.problem is None
+    assert found.volumes.topology == ()
