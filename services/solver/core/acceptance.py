@@ -30,8 +30,7 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
         preference_policy=PreferencePolicy.IGNORE,
         feature_gates={FeatureGate.DYNAMIC_RESOURCES: True},
     )
-    bare = replace(snapshot, nodepools={}, nodeclaims={})
-    encoded = encode(bare, options, snapshot.observed_at, NOTHING_REMEMBERED)
+    encoded = encode(_as_it_is(snapshot), options, snapshot.observed_at, NOTHING_REMEMBERED)
     groups = tuple(group for group in encoded.work.groups if pod_uid in group.uids)
     if not groups:
         return ()
@@ -49,6 +48,29 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
             if encoded.standing.kinds[position] is TargetKind.NODE
             and _has_devices(made, ask.shape, position)
         )
+    )
+
+
+def _as_it_is(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    """Return the cluster without what planning adds: kube-scheduler only looks at what is there.
+
+    It binds pods to nodes that are going, and lets a claim that has no volume yet be for each of
+    its pods what it is for the first.
+    """
+    return replace(
+        snapshot,
+        nodepools={},
+        nodeclaims={},
+        nodes={name: replace(node, leaving=False) for name, node in snapshot.nodes.items()},
+        shapes={
+            number: replace(
+                shape,
+                shared_volumes=tuple(
+                    replace(volume, topology_key="") for volume in shape.shared_volumes
+                ),
+            )
+            for number, shape in snapshot.shapes.items()
+        },
     )
 
 
