@@ -10,10 +10,11 @@ from libs.oracle.pods import Pod
 
 _REASON = ("node(s) exceed max volume count",)
 
+_EBS = "awsElasticBlockStore"
 _MIGRATED = {
-    "awsElasticBlockStore": ("ebs.csi.aws.com", "volumeID"),
+    _EBS: ("ebs.csi.aws.com", "volumeID"),
     "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"),
-    "azureDisk": ("disk.csi.azure.com", "diskName"),
+    "azureDisk": ("disk.csi.azure.com", "diskURI"),
     "cinder": ("cinder.csi.openstack.org", "volumeID"),
 }
 """In-tree sources that count for a CSI driver (CSI migration), with the field naming the disk."""
@@ -100,5 +101,7 @@ def _of_source(source: KubeObject) -> Attachment | None:
         return Attachment(csi.get("driver", ""), handle) if handle else None
     for kind, (driver, field) in _MIGRATED.items():
         if disk := source.get(kind):
-            return Attachment(driver, str(disk.get(field, "")).rpartition("/")[2])
+            handle = str(disk.get(field, ""))
+            # Written as aws://zone/vol-1, it is vol-1.
+            return Attachment(driver, handle.rpartition("/")[2] if kind == _EBS else handle)
     return None
