@@ -67,6 +67,8 @@ def pod_specs(draw: st.DrawFn) -> Document:
         spec["initContainers"] = [_init_container(draw)]
     if chance(draw, 5):
         spec["overhead"] = {"cpu": "250m"}
+    if chance(draw, 10):
+        spec["priority"] = pick(draw, 1000, -10)
     if chance(draw, 20):
         key = pick(draw, ZONE, "kubernetes.io/arch", "disk", CAPACITY_TYPE)
         spec["nodeSelector"] = {key: pick(draw, *VALUES[key])}

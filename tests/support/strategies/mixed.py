@@ -1,8 +1,11 @@
 """Whole small clusters with all kinds of constraints mixed."""
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from libs.domain.capacity import InstanceType
+from libs.domain.feature_gates import FeatureGate
 from tests.support.mixed import MixedCluster
 from tests.support.strategies.choices import chance, pick
 from tests.support.strategies.manifest_capacity import (
@@ -12,6 +15,7 @@ from tests.support.strategies.manifest_capacity import (
     nodes,
     pools,
 )
+from tests.support.strategies.manifest_devices import claimed, device_pools, devices_there
 from tests.support.strategies.manifest_pods import (
     NAMESPACES,
     Document,
@@ -20,16 +24,13 @@ from tests.support.strategies.manifest_pods import (
     running_specs,
 )
 from tests.support.strategies.manifest_volumes import storage
+from tests.support.strategies.manifest_workloads import buffers, gangs, overlays, uses_slots
 
 
 @st.composite
-def mixed_clusters(draw: st.DrawFn, *, together: bool = True) -> MixedCluster:
-    """Return a cluster, what can be bought for it, and which of its pods belong together.
-
-    Args:
-        together: whether there may be gangs and virtual pods, which kube-scheduler knows nothing
-            of.
-    """
+def mixed_clusters(draw: st.DrawFn) -> MixedCluster:
+    """Return a cluster, what can be bought for it, and the feature gates that are open."""
+    gates = _gates(draw)
     types = draw(instance_types(reserved=chance(draw, 15)))
     offered = [draw(pools(number)) for number in range(pick(draw, 1, 2, 3))]
     with_volumes = chance(draw, 40)
@@ -37,7 +38,18 @@ def mixed_clusters(draw: st.DrawFn, *, together: bool = True) -> MixedCluster:
     there = [draw(nodes(n, zoned=with_volumes)) for n in range(pick(draw, 0, 0, 1, 2, 4))]
     names = tuple(node["metadata"]["name"] for node in there)
     volumes = draw(storage(names)) if with_volumes else ()
-    waiting = _waiting(draw, volumes)
+    pods = [*_waiting(draw, volumes), *_running(draw, names)]
+    groups = gangs(draw, pods) if chance(draw, 15) else ()
+    beside: list[Document] = []
+    if FeatureGate.DYNAMIC_RESOURCES in gates:
+        types = tuple(_with_devices(draw, one) for one in types)
+        beside += draw(devices_there(names))
+        _claim_devices(draw, pods)
+    if FeatureGate.NODE_OVERLAY in gates:
+        beside += [draw(overlays(number)) for number in range(pick(draw, 1, 2))]
+        _use_slots(draw, pods)
+    if FeatureGate.CAPACITY_BUFFER in gates:
+        beside += draw(buffers())
     found = [
         *_namespaces(draw),
         *offered,
@@ -45,15 +57,36 @@ def mixed_clusters(draw: st.DrawFn, *, together: bool = True) -> MixedCluster:
         *volumes,
         *(draw(daemon_sets(number)) for number in range(pick(draw, 0, 0, 1, 2))),
         *_in_flight(draw, offered, types),
-        *_running(draw, names),
-        *waiting,
+        *groups,
+        *beside,
+        *pods,
     ]
-    return MixedCluster(
-        documents=tuple(found),
-        types=types,
-        gangs=_gangs(draw, waiting) if together else {},
-        virtual=_virtual(draw, waiting) if together else (),
-    )
+    return MixedCluster(documents=tuple(found), types=types, gates=gates)
+
+
+def _gates(draw: st.DrawFn) -> tuple[FeatureGate, ...]:
+    likely = {
+        FeatureGate.DYNAMIC_RESOURCES: 12,
+        FeatureGate.NODE_OVERLAY: 12,
+        FeatureGate.CAPACITY_BUFFER: 12,
+    }
+    return tuple(gate for gate, percent in likely.items() if chance(draw, percent))
+
+
+def _with_devices(draw: st.DrawFn, kind: InstanceType) -> InstanceType:
+    return replace(kind, device_pools=device_pools(draw)) if chance(draw, 60) else kind
+
+
+def _claim_devices(draw: st.DrawFn, pods: list[Document]) -> None:
+    for pod in pods:
+        if "nodeName" not in pod["spec"] and chance(draw, 40):
+            pod["spec"]["resourceClaims"] = claimed(draw)
+
+
+def _use_slots(draw: st.DrawFn, pods: list[Document]) -> None:
+    for pod in pods:
+        if "nodeName" not in pod["spec"]:
+            uses_slots(draw, pod)
 
 
 def _namespaces(draw: st.DrawFn) -> list[Document]:
@@ -126,23 +159,3 @@ def _pod(name: str, namespace: str, own: dict[str, str], spec: Document) -> Docu
         "spec": dict(spec),
         "status": {"phase": "Pending"},
     }
-
-
-def _gangs(draw: st.DrawFn, waiting: list[Document]) -> dict[str, tuple[int, tuple[str, ...]]]:
-    if not chance(draw, 15):
-        return {}
-    found: dict[str, tuple[int, tuple[str, ...]]] = {}
-    uids = [pod["metadata"]["uid"] for pod in waiting]
-    for name in ("train", "serve")[: pick(draw, 1, 2)]:
-        count = min(pick(draw, 2, 3, 5), len(uids))
-        members, uids = tuple(uids[:count]), uids[count:]
-        if members:
-            found[name] = max(1, count - pick(draw, 0, 0, 1)), members
-    return found
-
-
-def _virtual(draw: st.DrawFn, waiting: list[Document]) -> tuple[str, ...]:
-    """Return pods that only keep room: the last ones, as many as there are."""
-    if not chance(draw, 10):
-        return ()
-    return tuple(pod["metadata"]["uid"] for pod in waiting[-pick(draw, 1, 2) :])

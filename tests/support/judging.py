@@ -1,0 +1,62 @@
+"""What judges that share nothing with the solver say about its plan for a cluster.
+
+Apart from the tests so that a long run (`python -m tests.support.long_run`) asks the same.
+"""
+
+from dataclasses import dataclass
+
+from libs.checker.plan import check_solution
+from libs.domain.solution import Solution, with_unplaced
+from libs.oracle.check import Violation
+from services.solver.core.solve import solve
+from tests.support.mixed import Loaded
+from tests.support.reference import reference_solve, takers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One plan, judged."""
+
+    solution: Solution
+    refused: tuple[Violation, ...]
+    """What the checker has against the plan."""
+    overlooked: dict[str, tuple[str, ...]]
+    """Who could have a place alone once the plan is carried out, by uid, and where."""
+    beyond_reference: int
+    """How many more pods are placed than one by one; negative: fewer."""
+
+
+def judged(loaded: Loaded) -> Judgement:
+    """Solve the cluster and judge the plan."""
+    found = with_unplaced(solve(loaded.snapshot, loaded.options), loaded.left_out)
+    reference = reference_solve(
+        loaded.cluster, loaded.snapshot, loaded.options, daemon_sets=loaded.daemon_sets
+    )
+    refused = check_solution(loaded.cluster, loaded.snapshot, found, daemon_sets=loaded.daemon_sets)
+    return Judgement(
+        solution=found,
+        refused=tuple(refused),
+        # What becomes of a plan that is wrong says nothing.
+        overlooked={} if refused else _overlooked(loaded, found),
+        beyond_reference=found.pods.on_existing + found.pods.on_new - len(reference.places),
+    )
+
+
+def _overlooked(loaded: Loaded, found: Solution) -> dict[str, tuple[str, ...]]:
+    """Return who could have a place alone.
+
+    Who waits for a reservation to be settled does so on purpose; and what a claim that is not
+    launched may not become is promised to nobody, however likely it is.
+    """
+    plan = found.plan
+    deferred = {uid for one in plan.unplaced if one.reason.deferred for uid in one.pod_uids}
+    claims = loaded.snapshot.nodeclaims.values()
+    open_ones = {one.name for one in claims if not len(one.allocatable)}
+    taking = takers(
+        loaded.cluster, loaded.snapshot, plan, loaded.options, daemon_sets=loaded.daemon_sets
+    )
+    return {
+        uid: where
+        for uid, where in taking.items()
+        if uid not in deferred and not open_ones.issuperset(where)
+    }
