@@ -170,6 +170,7 @@ def _launch_list_violations(bought: Purchase) -> Iterator[Violation]:
         yield _wrong(claim, "LaunchList", "the cheapest type is not in the launch list")
     cheaper: set[str] = set()
     for name in claim.instance_types:
+        yield from _holes(bought, kinds, name)
         offerings = _fitting(bought, kinds, name)
         if not offerings:
             yield _wrong(claim, "LaunchList", f'"{name}" is not sold, or is too small')
@@ -197,6 +198,20 @@ def _fitting(bought: Purchase, kinds: Mapping[str, InstanceType], name: str) -> 
         and asked.has_intersection(one.requirements)
         and claim.requests.fits(allocatable(kind, one, observed))
     ]
+
+
+def _holes(bought: Purchase, kinds: Mapping[str, InstanceType], name: str) -> Iterator[Violation]:
+    """Yield offerings that are allowed and too small, of a type that otherwise is not."""
+    fitting = _fitting(bought, kinds, name)
+    if not fitting:
+        return
+    claim, catalogue = bought.claim, bought.catalogue
+    well_known = keys.WELL_KNOWN.union(catalogue.well_known_keys)
+    for one in kinds[name].offerings:
+        allowed = claim.requirements.is_compatible(one.requirements, allow_undefined=well_known)
+        if one.available and allowed and one not in fitting:
+            where = f"{name} in {one.zone} as {one.capacity_type}"
+            yield _wrong(claim, "LaunchList", f"{where} is allowed, and is too small")
 
 
 def _shown(option: LaunchOption) -> str:

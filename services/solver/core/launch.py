@@ -6,7 +6,7 @@ be is worked out once.
 Source: `docs/sources.md` D3.5, D4.6, D12.5, E1.4-5, 10.1.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,6 +19,7 @@ from libs.domain.requirements import Requirements
 from services.solver.core import min_values
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClass
+from services.solver.core.holes import without_holes
 from services.solver.core.market import Offers
 from services.solver.core.steering import steered
 from services.solver.core.template import concrete_labels, exported
@@ -95,10 +96,11 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
     columns = template.columns
     everything = np.flatnonzero(known.narrowed_rows(rows))
     everything = everything[columns.rank[everything].argsort()]
-    found = _steered(known, rows, everything)
+    found = _steered(known, rows, _without_holes(known, rows, everything))
     kinds = _kinds(columns, found)
     listed = rows & np.isin(columns.row_type, kinds)
-    offered = [columns.offerings[one] for one in found[listed[columns.row[found]]].tolist()]
+    found = found[listed[columns.row[found]]]
+    offered = [columns.offerings[one] for one in found.tolist()]
     names = tuple(columns.types[kind].name for kind in kinds)
     lowered = {
         key: there
@@ -106,7 +108,7 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
         if there < min_values.wanted(known)[key]
     }
     requirements = _lowered(known.requirements, lowered)
-    if len(offered) < _allowed(known, listed):
+    if len(found) < _allowed(known, kinds).sum():
         zones = _one_of(label_keys.ZONE, (offering.zone for offering in offered))
         requirements = requirements.intersection(Requirements([zones]))
     return LaunchList(
@@ -133,8 +135,31 @@ def _kinds(columns: CatalogueColumns, found: Ints) -> list[int]:
 def _reached(known: ClaimClass, rows: Bools, found: Ints) -> dict[str, int]:
     """Return how many values the list of these offerings' types has, per key with minValues."""
     columns = known.template.columns
-    listed = rows & np.isin(columns.row_type, _kinds(columns, found))
-    return {key: min_values.achieved(known, listed, key) for key in min_values.wanted(known)}
+    kinds = _kinds(columns, found)
+    listed = rows & np.isin(columns.row_type, kinds)
+    there = {key: min_values.achieved(known, listed, key) for key in min_values.wanted(known)}
+    if there.keys().isdisjoint((label_keys.ZONE, label_keys.CAPACITY_TYPE)):
+        return there
+    offered = [columns.offerings[one] for one in found[listed[columns.row[found]]].tolist()]
+    stated = {label_keys.CAPACITY_TYPE: len({one.capacity_type for one in offered})}
+    if len(offered) < _allowed(known, kinds).sum():
+        stated[label_keys.ZONE] = len({one.zone for one in offered})
+    return {key: min(count, stated.get(key, count)) for key, count in there.items()}
+
+
+def _without_holes(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
+    """Return the offerings whose types, zones and capacity types may all be combined."""
+    template = known.template
+    wanted = min_values.wanted(known)
+    reached = _reached(known, rows, found)
+    bad = _allowed(known, template.columns.row_type[template.columns.row[found]].tolist())
+    bad[found] = False
+
+    def kept(narrowed: Ints) -> bool:
+        there = _reached(known, rows, narrowed)
+        return all(there[one] >= min(least, reached[one]) for one, least in wanted.items())
+
+    return without_holes(template.columns, found, bad, kept)
 
 
 def _steered(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
@@ -150,13 +175,14 @@ def _steered(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
     return steered(known.template.offers, found, allowed)
 
 
-def _allowed(known: ClaimClass, rows: Bools) -> int:
-    """Return how many offerings of these rows the requirements alone allow."""
+def _allowed(known: ClaimClass, kinds: Sequence[int]) -> Bools:
+    """Return (n_offerings,): the offerings of these types that the requirements alone allow."""
     template = known.template
-    mask = template.offerings & rows[template.columns.row]
+    columns = template.columns
+    mask = template.permitted & np.isin(columns.row_type, kinds)[columns.row]
     for one in known.requirements:
-        mask = mask & template.columns.mask(one, lenient=one.key in template.requirements)
-    return int(mask.sum())
+        mask = mask & columns.mask(one, lenient=one.key in template.requirements)
+    return mask
 
 
 def _annotations(

@@ -77,8 +77,10 @@ class Template:
     limited: tuple[str, ...]
     daemon_ports: tuple[DaemonPorts, ...]
     daemons: tuple[Daemon, ...]
+    permitted: Bools
+    """(n_offerings,): is sold and meets the template, which is all that a provider looks at."""
     offerings: Bools
-    """(n_offerings,): can be bought and meets the template."""
+    """(n_offerings,): those of them on which daemons leave room."""
 
     @property
     def columns(self) -> CatalogueColumns:
@@ -216,6 +218,7 @@ def _template(
         limited=limited,
         daemon_ports=tuple(ports),
         daemons=tuple(coming),
+        permitted=offerings,
         offerings=offerings & covering(room, 0)[columns.row],
     )
 
