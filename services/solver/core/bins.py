@@ -16,7 +16,7 @@ from libs.domain.pod import PodShape
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.standing import Standing
-from services.solver.core.vectors import UNBOUNDED, Ints
+from services.solver.core.vectors import UNBOUNDED, Ints, covering
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +35,11 @@ class Bins:
 
     __slots__ = (
         "_attached",
+        "_cheapest",
         "_class_ids",
         "_headroom",
         "_pods",
+        "_spare",
         "_taken",
         "_used",
         "attachable",
@@ -61,6 +63,8 @@ class Bins:
             self._attached[claim].update(positions)
         self._used = np.zeros((64, resources), np.int64)
         self._headroom = np.zeros((64, resources), np.int64)
+        self._spare = np.zeros((64, resources), np.int64)
+        self._cheapest = np.zeros(64, np.int64)
         self._pods = np.zeros(64, np.int64)
         self._class_ids = np.zeros(64, np.int64)
 
@@ -86,6 +90,17 @@ class Bins:
     def class_ids(self) -> Ints:
         """(n_claims,): the id of each claim's class."""
         return self._class_ids[: len(self.claims)]
+
+    def spare(self, claims: Ints, known: ClaimClass) -> Ints:
+        """Return (n, n_resources): what claims have left on the type that they are cheapest as.
+
+        Args:
+            claims: (n,).
+            known: the class that they are to become; where it lacks the type, there is none left.
+        """
+        kept = known.rows[self._cheapest[claims]]
+        spare: Ints = np.where(kept[:, None], self._spare[claims], -1)
+        return spare
 
     def taken(self, position: int) -> tuple[Exclusive, ...]:
         """Return what pods have for themselves on a standing bin."""
@@ -136,8 +151,13 @@ class Bins:
     ) -> None:
         """Take room on claims, (n,), each of which becomes the class beside it."""
         self._used[claims] += counts[:, None] * request
+        self._spare[claims] -= counts[:, None] * request
         self._pods[claims] += counts
-        for claim, known in zip(claims.tolist(), become, strict=True):
+        still = covering(self._spare[claims], 0).tolist()
+        for claim, known, is_same in zip(claims.tolist(), become, still, strict=True):
+            if not is_same or known is not self.claims[claim]:
+                self._cheapest[claim] = row = known.cheapest_row(self._used[claim])
+                self._spare[claim] = known.template.room[row] - self._used[claim]
             self.claims[claim] = known
             self._class_ids[claim] = known.id
             self._headroom[claim] = known.roof
@@ -156,6 +176,8 @@ class Bins:
         while len(self.claims) > len(self._pods):
             self._used = np.concatenate([self._used, np.zeros_like(self._used)])
             self._headroom = np.concatenate([self._headroom, np.zeros_like(self._headroom)])
+            self._spare = np.concatenate([self._spare, np.zeros_like(self._spare)])
+            self._cheapest = np.concatenate([self._cheapest, np.zeros_like(self._cheapest)])
             self._pods = np.concatenate([self._pods, np.zeros_like(self._pods)])
             self._class_ids = np.concatenate([self._class_ids, np.zeros_like(self._class_ids)])
         return np.arange(first, first + count, dtype=np.int64)
@@ -177,10 +199,30 @@ class Bins:
 
 def first_bins(bins: Ints, counts: Ints, want: int) -> tuple[Ints, Ints]:
     """Return the first bins that together take `want` pods, and how many each."""
-    before = np.cumsum(counts) - counts
-    taken = np.minimum(counts, np.maximum(want - before, 0))
+    taken = _first(counts, want)
     some = taken > 0
     return bins[some], taken[some]
+
+
+def cheapest_bins(bins: Ints, counts: Ints, free: Ints, want: int) -> tuple[Ints, Ints]:
+    """Return bins that together take `want` pods, and how many each: first those at no cost.
+
+    Args:
+        bins: (n,), in the order in which they are filled.
+        counts: (n,): how many pods each takes.
+        free: (n,): how many of them each takes without getting dearer.
+        want: how many pods there are.
+    """
+    taken = _first(np.minimum(counts, free), want)
+    taken += _first(counts - taken, want - int(taken.sum()))
+    some = taken > 0
+    return bins[some], taken[some]
+
+
+def _first(counts: Ints, want: int) -> Ints:
+    before = np.cumsum(counts) - counts
+    found: Ints = np.minimum(counts, np.maximum(want - before, 0))
+    return found
 
 
 def _shared_by(shape: PodShape, driver: str) -> int:

@@ -36,6 +36,7 @@ class ClaimClass:
     _rows: Bools | None = None
     _frontier: Ints | None = None
     _roof: Ints | None = None
+    _by_price: Ints | None = None
     _domains: dict[str, int] = field(default_factory=dict)
     _narrowed: dict[object, "ClaimClass | None"] = field(default_factory=dict)
     _prices: dict[tuple[str, bytes], dict[int, int]] = field(default_factory=dict)
@@ -61,6 +62,22 @@ class ClaimClass:
         if self._roof is None:
             self._roof = self.frontier.max(axis=0)
         return self._roof
+
+    @property
+    def by_price(self) -> Ints:
+        """(n,): these rows, the one with the cheapest offering first."""
+        if self._by_price is None:
+            columns = self.template.columns
+            offered = np.flatnonzero(self.offerings)
+            rows = columns.row[offered[columns.rank[offered].argsort()]]
+            _, first = np.unique(rows, return_index=True)
+            self._by_price = rows[np.sort(first)]
+        return self._by_price
+
+    def cheapest_row(self, used: Ints) -> int:
+        """Return the cheapest row that has this much room."""
+        enough = covering(self.template.room[self.by_price], used)
+        return int(self.by_price[enough.argmax()])
 
     def rows_for(self, used: Ints) -> Bools:
         """Return (n_rows,): rows that could still be bought and have this much room."""

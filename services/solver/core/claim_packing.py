@@ -14,7 +14,7 @@ import numpy as np
 from services.solver.core import min_values
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
-from services.solver.core.bins import Bins, first_bins
+from services.solver.core.bins import Bins, cheapest_bins
 from services.solver.core.claim_class import Bounds, ClaimClass
 from services.solver.core.devices.allocating import PlannedGrant
 from services.solver.core.exclusion import conflict, exclusives
@@ -30,7 +30,7 @@ _MOST_CHOICES = 64
 
 
 class ClaimPacker:
-    """Places pods on claims of this plan, those with fewest pods first, then on new ones."""
+    """Places pods on claims of this plan, those that get no dearer first, then on new ones."""
 
     def __init__(self, problem: Problem, bins: Bins) -> None:
         self._problem = problem
@@ -64,6 +64,7 @@ class ClaimPacker:
         ids = self._bins.class_ids[candidates]
         found: list[Ints] = []
         counts: list[Ints] = []
+        free: list[Ints] = []
         become: dict[int, ClaimClass] = {}
         for known_id in np.unique(ids).tolist():
             known = self._problem.classes.all[known_id]
@@ -73,6 +74,8 @@ class ClaimPacker:
             here = candidates[ids == known_id]
             found.append(here)
             counts.append(self._fit(narrower, known, self._bins.used[here], request, want))
+            spare = self._bins.spare(here, narrower)[:, request.columns]
+            free.append(most_that_fit(spare, request.needed))
             become[known_id] = narrower
         if not found:
             return 0
@@ -82,7 +85,8 @@ class ClaimPacker:
         order = np.lexsort((chosen, self._bins.pods[chosen]))
         if request.ask.shape.device_claims:
             return self._join_with_devices(request, where, chosen[order][taken[order] > 0], become)
-        chosen, taken = first_bins(chosen[order], taken[order], want)
+        at_no_cost = np.concatenate(free)[order]
+        chosen, taken = cheapest_bins(chosen[order], taken[order], at_no_cost, want)
         if not len(chosen):
             return 0
         classes = [become[self._bins.claims[claim].id] for claim in chosen.tolist()]
