@@ -20,9 +20,18 @@ def exclusives(shape: PodShape) -> tuple[Exclusive, ...]:
 
 
 def conflict(left: Iterable[Exclusive], right: Iterable[Exclusive]) -> bool:
-    """Tell whether anything on one side excludes anything on the other."""
-    theirs = tuple(right)
-    return any(_excludes(mine, their) for mine in left for their in theirs)
+    """Tell whether anything on one side excludes anything on the other.
+
+    Time is that of both sides, as long as few have the same port or disk.
+    """
+    theirs: dict[int | str, list[Exclusive]] = {}
+    for one in right:
+        theirs.setdefault(_what(one), []).append(one)
+    return any(_excludes(mine, their) for mine in left for their in theirs.get(_what(mine), ()))
+
+
+def _what(one: Exclusive) -> int | str:
+    return one.port if isinstance(one, HostPort) else one.disk
 
 
 def _excludes(left: Exclusive, right: Exclusive) -> bool:
