@@ -24,12 +24,30 @@ _base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be buil
 
 
 class _Loader(_base):  # type: ignore[misc]  # the base is chosen at run time
-    """YAML as Kubernetes reads it: a date is a text."""
+    """YAML as Kubernetes reads it: a date is a text, and a key is there once."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012  # PyYAML's own way to configure a loader
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
         for first, resolvers in _base.yaml_implicit_resolvers.items()
     }
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        """Return the mapping; a key that is there twice would hide what its first value says."""
+        written = list(node.value)
+        mapping = super().construct_mapping(node, deep=deep)
+        if len(mapping) != len(written):
+            self._check_keys(written)
+        return mapping
+
+    def _check_keys(self, pairs: Iterable[tuple[Any, Any]]) -> None:
+        seen: set[tuple[str, str]] = set()
+        for key, _ in pairs:
+            found = key.tag, key.value if isinstance(key.value, str) else ""
+            if found[1] and found in seen and key.tag != "tag:yaml.org,2002:merge":
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key.value!r} is there twice", key.start_mark
+                )
+            seen.add(found)
 
 
 def read(files: Iterable[str]) -> Iterator[tuple[str, object]]:

@@ -46,6 +46,14 @@ def test_dates_stay_text(tmp_path: Path) -> None:
     assert list(documents.read([str(path)])) == [(str(path), {"created": "2026-01-01T00:00:00Z"})]
 
 
+def test_a_merged_key_may_be_written_anew(tmp_path: Path) -> None:
+    path = written(tmp_path, b"a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {1: a, '1': b}")
+
+    ((_, found),) = documents.read([str(path)])
+
+    assert found == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {1: "a", "1": "b"}}
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -56,6 +64,7 @@ def test_dates_stay_text(tmp_path: Path) -> None:
         pytest.param(b"a: b\nc: \x00", ":2: not YAML: ", id="control character"),
         pytest.param(b"a: !!python/name:os.system x", ":1: not YAML: ", id="foreign tag"),
         pytest.param(b"? [a]\n: 1", ":1: not YAML: found unhashable key", id="list as a key"),
+        pytest.param(b"a: 1\nb: 2\na: 3", ":3: not YAML: key 'a' is there twice", id="a key twice"),
         pytest.param(b"\xff\x00\xfe", ": not text in UTF-8: invalid start byte", id="binary"),
         pytest.param(b"[" * 100_000, ": not JSON: is nested too deeply", id="nested JSON"),
         pytest.param(b"1" * 5_000, ": not YAML: ", id="digits without end"),
