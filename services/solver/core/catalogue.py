@@ -4,12 +4,13 @@ Apart because it is built once per catalogue and shared by all solves of a proce
 threads: the columns of keys and the masks that it fills in later are the same whoever does.
 
 Words: a *row* is an instance type with one allocatable; most types have one row, a type whose
-offerings override capacity or overhead has one more per distinct override. Offerings are flat
+offerings override capacity or overhead has one more per distinct override, and in the columns of a
+pool one more per set of daemons that come to some of its offerings only. Offerings are flat
 (n_offerings,): type by zone by capacity type by reservation, in the catalogue's order.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -137,6 +138,24 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
             one.key for own in {offering.requirements for offering in offerings} for one in own
         ),
         reservations=reservations,
+    )
+
+
+def told_apart(columns: CatalogueColumns, marks: Ints) -> CatalogueColumns:
+    """Return columns in which all offerings of a row have one mark, (n_offerings,).
+
+    All else is shared with the columns given.
+    """
+    pairs, row = np.unique(np.stack((columns.row, marks)), axis=1, return_inverse=True)
+    was: Ints = pairs[0]
+    if len(was) == len(columns.rows):
+        return columns
+    return replace(
+        columns,
+        row_type=columns.row_type[was],
+        rows=tuple(columns.rows[one] for one in was.tolist()),
+        capacities=tuple(columns.capacities[one] for one in was.tolist()),
+        row=row.reshape(-1),
     )
 
 

@@ -121,7 +121,7 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
         ),
         requirements=_launch_requirements(requirements, offered, names),
         labels=concrete_labels(template, requirements),
-        overhead=template.overhead[listed].min(axis=0),
+        overhead=template.overhead[np.unique(columns.row[found])].min(axis=0),
         keeps_min_values=not lowered,
         annotations=_annotations(template.offers, names, relaxed=bool(lowered)),
     )

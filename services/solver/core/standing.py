@@ -367,16 +367,15 @@ def _claim_room(
     if possible.columns is None or possible.offerings is None or not possible.offerings.any():
         # Nothing is known of its types: it has room for what it was bought for.
         return given.dimensions.room(claim.requests)
-    rows = np.unique(possible.columns.row[possible.offerings])
     template = given.templates.get(claim.nodepool)
-    if (
-        template is not None
-        and template.columns is possible.columns
+    if template is not None and template.columns.offerings is possible.columns.offerings:
+        columns = template.columns
+        rows = np.unique(columns.row[possible.offerings])
         # Of types that the pool no longer buys the template does not know the daemons.
-        and np.isin(rows, template.columns.row[template.offerings]).all()
-    ):
-        room: Ints = template.room[rows].min(axis=0)
-        return room
+        if np.isin(rows, columns.row[template.offerings]).all():
+            room: Ints = template.room[rows].min(axis=0)
+            return room
+    rows = np.unique(possible.columns.row[possible.offerings])
     least: Ints = possible.columns.matrix(given.dimensions.names)[rows].min(axis=0)
     return least - overhead
 

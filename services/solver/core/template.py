@@ -7,8 +7,8 @@ from end here, with what there is to say about them.
 Source: `docs/sources.md` D1-D3.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -18,14 +18,14 @@ from libs.domain.allocatable import corrected
 from libs.domain.capacity import NodeClassRef
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
-from libs.domain.pod import HostPort
+from libs.domain.pod import HostPort, PodShape
 from libs.domain.reason import Rule
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
-from services.solver.core.catalogue import CatalogueColumns, matrix
+from services.solver.core.catalogue import CatalogueColumns, matrix, told_apart
 from services.solver.core.domains import apart_from_hostname
 from services.solver.core.market import Offers
 from services.solver.core.vectors import Bools, Dimensions, Ints, covering
@@ -49,8 +49,7 @@ class DaemonPorts:
 class Daemon:
     """A pod that comes to new nodes by itself, and the offerings to which it comes."""
 
-    shape: int
-    """Id of its shape."""
+    shape: PodShape
     offerings: Bools
     """(n_offerings,)."""
 
@@ -84,7 +83,7 @@ class Template:
 
     @property
     def columns(self) -> CatalogueColumns:
-        """Return what is sold to the pool."""
+        """Return what is sold to the pool, rows apart by the daemons that come."""
         return self.offers.columns
 
 
@@ -188,27 +187,31 @@ def _template(
     dimensions: Dimensions,
     daemons: Mapping[str, Ask],
 ) -> Template:
-    columns = offers.columns
     requirements = template_requirements(pool)
-    offerings = _offerings(columns, requirements)
+    offerings = _offerings(offers.columns, requirements)
+    coming = tuple(
+        Daemon(
+            shape=ask.shape,
+            offerings=_daemon_offerings(ask, pool, offers.columns, requirements, offerings),
+        )
+        for ask in daemons.values()
+    )
+    columns = told_apart(offers.columns, _marks(offers.columns, offerings, coming))
     overhead = np.zeros((len(columns.rows), len(dimensions.names)), np.int64)
     ports: list[DaemonPorts] = []
-    coming: list[Daemon] = []
-    for ask in daemons.values():
-        there = _daemon_offerings(ask, pool, columns, requirements, offerings)
-        coming.append(Daemon(shape=ask.shape.id, offerings=there))
+    for one in coming:
         rows = np.zeros(len(columns.rows), np.bool_)
-        rows[columns.row[there]] = True
-        overhead[rows] += dimensions.requests(ask.shape.requests)
-        if ask.shape.host_ports and rows.any():
-            ports.append(DaemonPorts(ports=ask.shape.host_ports, rows=rows))
+        rows[columns.row[one.offerings]] = True
+        overhead[rows] += dimensions.requests(one.shape.requests)
+        if one.shape.host_ports and rows.any():
+            ports.append(DaemonPorts(ports=one.shape.host_ports, rows=rows))
     observed = _observed(columns, pool.template.node_class, snapshot)
     room = _allocatable(columns, observed, dimensions) - overhead
     limited = tuple(name for name in pool.limits if name != "nodes")
     return Template(
         index=index,
         pool=pool,
-        offers=offers,
+        offers=replace(offers, columns=columns),
         requirements=requirements,
         dimensions=dimensions,
         observed=np.array([row in observed for row in range(len(columns.rows))], np.bool_),
@@ -217,7 +220,7 @@ def _template(
         capacities=matrix(columns.capacities, limited),
         limited=limited,
         daemon_ports=tuple(ports),
-        daemons=tuple(coming),
+        daemons=coming,
         permitted=offerings,
         offerings=offerings & covering(room, 0)[columns.row],
     )
@@ -259,6 +262,30 @@ def _daemon_offerings(
                 mask &= columns.mask(one, lenient=one.key in requirements)
         found |= mask
     return found
+
+
+def _marks(columns: CatalogueColumns, offerings: Bools, daemons: Sequence[Daemon]) -> Ints:
+    """Return (n_offerings,): equal for those offerings of a row to which the same daemons come.
+
+    Args:
+        columns: what is sold.
+        offerings: (n_offerings,): those that nodes of the pool could be; others tell nothing apart.
+        daemons: who comes where.
+    """
+    rows = len(columns.rows)
+    possible = np.bincount(columns.row[offerings], minlength=rows)
+    partly = []
+    for one in daemons:
+        there = np.bincount(columns.row[one.offerings], minlength=rows)
+        if ((there > 0) & (there < possible)).any():
+            partly.append(one.offerings)
+    if not partly:
+        return np.zeros(len(columns.offerings), np.int64)
+    marks: Ints = np.unique(np.stack(partly), axis=1, return_inverse=True)[1].reshape(-1)
+    first = np.full(rows, -1, np.int64)
+    backwards = np.flatnonzero(offerings)[::-1]
+    first[columns.row[backwards]] = marks[backwards]
+    return np.where(offerings, marks, first[columns.row])
 
 
 def _observed(

@@ -127,7 +127,7 @@ class Topology:
         """Return which daemons come to new nodes of a pool, apart by which ones, cheapest first."""
         found = self._arrivals.get(template.index)
         if found is None:
-            coming = [one for one in template.daemons if one.shape in self._daemons]
+            coming = [one for one in template.daemons if one.shape.id in self._daemons]
             found = self._arrivals[template.index] = tuple(self._apart(template, coming))
         return found
 
@@ -143,7 +143,7 @@ class Topology:
             for one in coming:
                 same &= one.offerings == one.offerings[first]
             left &= ~same
-            shapes = tuple(self._daemons[one.shape] for one in coming if one.offerings[first])
+            shapes = tuple(self._daemons[one.shape.id] for one in coming if one.offerings[first])
             keys = {tally.key for shape in shapes for tally in self._tallies.counting[shape.id]}
             yield Arrivals(
                 shapes=shapes, offerings=same, pins=tuple(sorted(keys - {label_keys.HOSTNAME}))

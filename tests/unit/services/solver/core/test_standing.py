@@ -316,11 +316,23 @@ def test_a_claim_in_flight_takes_what_it_surely_has_room_for(
     assert all(one.target_kind is TargetKind.NODECLAIM for one in plan.nominations)
 
 
-def test_what_was_bought_for_pods_takes_them_again() -> None:
+@pytest.mark.parametrize(
+    ("pod", "daemon"),
+    [
+        pytest.param(
+            {label_keys.ZONE: "zone-b"}, {label_keys.INSTANCE_TYPE: "m-16"}, id="of one type"
+        ),
+        pytest.param({}, {label_keys.ZONE: "zone-a"}, id="of one zone"),
+        pytest.param({}, {label_keys.CAPACITY_TYPE: "spot"}, id="of one capacity type"),
+    ],
+)
+def test_what_was_bought_for_pods_takes_them_again(
+    pod: dict[str, str], daemon: dict[str, str]
+) -> None:
     given: dict[str, Any] = {
         "shapes": [
-            a_shape(cpu="3", selector={label_keys.ZONE: "zone-b"}),
-            a_shape(100, cpu="500m", selector={label_keys.INSTANCE_TYPE: "m-16"}),
+            a_shape(cpu="4", selector=pod),
+            a_shape(100, cpu="500m", selector=daemon),
         ],
         "pods": pods(5),
         "daemonsets": [a_daemonset()],
