@@ -33,7 +33,7 @@ _TEMPLATE_HASH = "pod-template-hash"
 _API_VERSIONS = {"Job": "batch/v1", "ReplicationController": "v1"}
 
 MOST_PODS = 200_000
-"""More pods of one workload than the largest clusters run are a slip of the keyboard."""
+"""More pods than the largest clusters run are a slip of the keyboard."""
 
 Workload = Deployment | ReplicaSet | ReplicationController | StatefulSet | Job
 Owned = tuple[str, str, str]
@@ -62,12 +62,14 @@ def missing_replicas(objects: Iterable[KubeObject], admission: Admission) -> lis
     workloads = [one for one in given if isinstance(one, Workload)]
     present = {_key(one) for one in workloads}
     manned = _manned(given)
-    found = []
+    found: list[Replicas] = []
+    left = MOST_PODS
     for workload in sorted(workloads, key=_key):
         owner = workload.metadata.controller
         is_owned = owner is not None and _owner(owner, workload.metadata.namespace) in present
         if not is_owned and _key(workload) not in manned:
-            made = _replicas(workload, admission)
+            made = _replicas(workload, admission, left)
+            left -= len(made.pods)
             if made.pods:
                 found.append(made)
     return found
@@ -93,12 +95,14 @@ def _manned(objects: Iterable[KubeObject]) -> set[Owned]:
     return found | {parents[one] for one in found if one in parents}
 
 
-def _replicas(workload: Workload, admission: Admission) -> Replicas:
+def _replicas(workload: Workload, admission: Admission, left: int) -> Replicas:
     count = _count(workload)
-    if not 0 <= count <= MOST_PODS:
+    if not 0 <= count <= left:
         kind, namespace, name = _key(workload)
+        before = "" if left == MOST_PODS else f"; those before it have {MOST_PODS - left}"
         raise InvalidRequest(
-            f"{count} pods are not within the 0 to {MOST_PODS} that one workload may have here",
+            f"{count} pods are not within the 0 to {MOST_PODS} that all workloads may have here"
+            f"{before}",
             field=f'{kind} "{namespace}/{name}": spec',
         )
     first = workload.spec.ordinals.start if isinstance(workload, StatefulSet) else 0

@@ -405,3 +405,13 @@ def test_the_order_of_documents_does_not_matter() -> None:
     documents = [a_pod("a"), a_node("n"), _workload("Deployment", replicas=2), a_nodepool()]
 
     assert taken(_load(*documents).state) == taken(_load(*reversed(documents)).state)
+
+
+def test_workloads_together_have_no_more_pods_than_a_cluster(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("libs.cluster.replicas.MOST_PODS", 5)
+    one, other = (_workload("Deployment", name, replicas=3) for name in ("web", "zeb"))
+
+    with pytest.raises(InvalidRequest, match=r'"default/zeb": spec: 3 pods .* those before it'):
+        _load(one, other)
