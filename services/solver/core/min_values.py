@@ -1,7 +1,7 @@
 """minValues: how many distinct values of a key the types of a claim must leave to choose from.
 
 Source: `docs/sources.md` A5. Difference on purpose: only values that the claim's own requirement
-still allows count, and only capacity types that it can still be bought as, since the NodeClaim says
+still allows count, and only those of offerings that it can still be bought as. The NodeClaim says
 `In` these values, and the API refuses `In` with fewer values than minValues.
 """
 
@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from libs.domain import labels as label_keys
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.vectors import Bools, Ints
@@ -27,15 +26,13 @@ def achieved(known: ClaimClass, rows: Bools, key: str) -> int:
 
 
 def _values(known: ClaimClass, rows: Bools, key: str) -> set[str]:
-    columns = known.template.columns
-    if key == label_keys.CAPACITY_TYPE:
-        left = np.flatnonzero(known.narrowed_rows(rows)).tolist()
-        return {columns.offerings[one].capacity_type for one in left}
+    column = known.template.columns.key(key)
     values: set[str] = set()
-    for kind in np.unique(columns.row_type[rows]).tolist():
-        offered = columns.types[kind].requirements.get(key)
-        if offered is not None and not offered.complement:
-            values |= offered.values
+    for number in np.unique(column.index[known.narrowed_rows(rows)]).tolist():
+        # What an offering says of a key is narrower than what its type says.
+        stated = [one for one in column.distinct[number] if one is not None]
+        if stated and not stated[-1].complement:
+            values |= stated[-1].values
     return values
 
 
