@@ -18,7 +18,7 @@ from libs.oracle.devices.claims import (
     results_of,
 )
 from libs.oracle.devices.extended import classes_of_resources, extended_claim
-from libs.oracle.devices.inventory import pools_for
+from libs.oracle.devices.inventory import INVALID, pools_for
 from libs.oracle.devices.search import Search
 from libs.oracle.filters.plugin import PASSES, NodeTest, PodRefused
 from libs.oracle.node_selectors import NodePredicate, read_node_selector
@@ -26,6 +26,7 @@ from libs.oracle.objects import KubeObject, metadata_of, name_of, namespace_of, 
 from libs.oracle.pods import Pod
 
 _UNAVAILABLE = ("resourceclaim not available on the node",)
+_INVALID_POOLS = ("invalid resource pools were encountered",)
 _CANNOT_ALLOCATE = ("cannot allocate all claims",)
 
 
@@ -34,27 +35,28 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
     classes = classes_of_resources(cluster, pod.requests)
     if not (pod.spec.get("resourceClaims") or classes):
         return None
-    found = claims_of(cluster, pod.obj)
+    found = _usable_claims(cluster, pod.obj)
     if isinstance(found, str):
         return PodRefused(found)
     if not (found or classes):
         return None
-    for claim in found:
-        if problem := _problem(cluster, claim, pod.obj):
-            return PodRefused(problem)
     given = [claim for claim in found if allocation_of(claim) is not None]
     failed = any(map(_failed, given))
     reachable = [reach for claim in given if (reach := _reach(claim)) is not None]
 
     def test(node: Node) -> tuple[str, ...]:
-        if failed or not all(reach(node.labels, node.name) for reach in reachable):
-            return _UNAVAILABLE
         made = extended_claim(pod, classes, node)
+        if made is None and not found:
+            return PASSES
         wanted = [*found, *([made] if made is not None else [])]
         try:
-            return PASSES if find_devices(cluster, wanted, node) is not None else _CANNOT_ALLOCATE
+            if find_devices(cluster, wanted, node) is None:
+                return _INVALID_POOLS if _sees_invalid_pools(cluster, node) else _CANNOT_ALLOCATE
         except InvalidRequest as error:
             return (str(error),)
+        if failed or not all(reach(node.labels, node.name) for reach in reachable):
+            return _UNAVAILABLE
+        return PASSES
 
     return test
 
@@ -67,7 +69,7 @@ def claims_of(cluster: Cluster, pod: KubeObject) -> list[KubeObject] | str:
             return f'pod "{namespace_of(pod)}/{name_of(pod)}": ResourceClaim not created yet'
         claim = cluster.resource_claims.get(f"{namespace_of(pod)}/{name}")
         if claim is None:
-            return f'resourceclaim "{name}" not found'
+            return f'could not find ResourceClaim "{namespace_of(pod)}/{name}"'
         if metadata_of(claim).get("deletionTimestamp"):
             return f'resourceclaim "{name}" is being deleted'
         if made and not is_owned_by(claim, pod):
@@ -98,6 +100,20 @@ def find_devices(cluster: Cluster, claims: Sequence[KubeObject], node: Node) -> 
         held=held(cluster.resource_claims.values()),
     )
     return search if search.run() else None
+
+
+def _usable_claims(cluster: Cluster, pod: KubeObject) -> list[KubeObject] | str:
+    """Return the pod's claims in order, or what is the matter with one of them."""
+    found = claims_of(cluster, pod)
+    if isinstance(found, str):
+        return found
+    problems = (_problem(cluster, claim, pod) for claim in found)
+    return next(filter(None, problems), found)
+
+
+def _sees_invalid_pools(cluster: Cluster, node: Node) -> bool:
+    pools = pools_for(cluster.resource_slices.values(), node)
+    return any(pool.problem == INVALID for pool in pools)
 
 
 def _problem(cluster: Cluster, claim: KubeObject, pod: KubeObject) -> str:

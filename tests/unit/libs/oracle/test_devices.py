@@ -281,7 +281,7 @@ NOT_NEEDED = {**UNMADE, "status": {"resourceClaimStatuses": [{"name": "r"}]}}
 @pytest.mark.parametrize(
     ("objects", "asking", "reason"),
     [
-        pytest.param((), _asking(), 'resourceclaim "mine" not found', id="no claim"),
+        pytest.param((), _asking(), 'could not find ResourceClaim "default/mine"', id="no claim"),
         pytest.param(
             (_wanting(_exactly(), deletionTimestamp="2026-01-01T00:00:00Z"),),
             _asking(),
@@ -312,6 +312,29 @@ def test_a_claim_that_cannot_be_used_refuses_the_pod(
 
     assert refused is not None
     assert (refused.plugin, refused.reasons) == ("DynamicResources", (reason,))
+
+
+@pytest.mark.parametrize(
+    ("devices", "reason"),
+    [
+        pytest.param([_device("a")], "resourceclaim not available on the node", id="out of reach"),
+        pytest.param([], "cannot allocate all claims", id="what lacks comes first"),
+        pytest.param(
+            [_device("a"), _device("a")], "invalid resource pools were encountered", id="twice"
+        ),
+    ],
+)
+def test_a_node_says_what_is_the_matter_with_its_devices(devices: list[Obj], reason: str) -> None:
+    elsewhere = {"nodeSelector": {"nodeSelectorTerms": [{"matchFields": [_in_fields("n3")]}]}}
+    given = {**_claim(_exactly(), name="given"), "status": {"allocation": elsewhere}}
+
+    found = judge(_cluster(_slice(*devices), given, _claim(_exactly())), _asking("given", "mine"))
+
+    assert found.reasons == {reason: 2}
+
+
+def _in_fields(name: str) -> Obj:
+    return {"key": "metadata.name", "operator": "In", "values": [name]}
 
 
 def test_a_reference_that_needs_no_claim_asks_for_nothing() -> None:
