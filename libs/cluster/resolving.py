@@ -80,6 +80,8 @@ class Resolver:
         controller = own.metadata.controller
         if controller is None or controller.uid != pod.uid:
             raise InvalidRequest(f'resourceclaim "{pod.namespace}/{name}" was not made for the pod')
+        if own.metadata.deletion_timestamp is not None and not pod.node:
+            raise InvalidRequest(f'resourceclaim "{pod.namespace}/{name}" is being deleted')
         if pod.node or own.status.allocation is None:
             # A pod that has to move gets a new claim; what the old one holds is freed with it.
             return device_claim(own.spec)

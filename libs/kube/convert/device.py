@@ -73,12 +73,12 @@ def device_claim(
     allocated: tuple[Requirements, ...] = ()
     if allocation is not None:
         selector = allocation.node_selector
-        everywhere = (ANYTHING,)
-        allocated = (
-            everywhere
-            if selector is None
-            else node_terms(selector, "status.allocation.nodeSelector")
-        )
+        if status is not None and _failed(status):
+            allocated = (NOWHERE,)
+        elif selector is None:
+            allocated = (ANYTHING,)
+        else:
+            allocated = node_terms(selector, "status.allocation.nodeSelector")
     return DeviceClaim(
         claim=claim,
         requests=tuple(
@@ -91,6 +91,23 @@ def device_claim(
         ),
         allocated_terms=allocated,
         reserved_for=() if status is None or allocation is None else reserved_for(status),
+    )
+
+
+def _failed(status: objects.ResourceClaimObjectStatus) -> bool:
+    """Tell whether a driver says that a device which was given cannot be bound."""
+    given = () if status.allocation is None else status.allocation.devices.results
+    said = {
+        (one.driver, one.pool, one.device, one.share_id): {
+            condition.type for condition in one.conditions if condition.status == "True"
+        }
+        for one in status.devices
+    }
+    return any(
+        not said.get((one.driver, one.pool, one.device, one.share_id), set()).isdisjoint(
+            one.binding_failure_conditions
+        )
+        for one in given
     )
 
 

@@ -6,6 +6,7 @@ Version v1beta1 keeps a request's class and selectors on the request itself; it 
 import msgspec
 
 from libs.kube.objects.metadata import (
+    Condition,
     Int64,
     KubeStruct,
     NodeSelector,
@@ -102,6 +103,8 @@ class DeviceAllocation(KubeStruct, frozen=True):
     share_id: str = msgspec.field(default="", name="shareID")
     """Set where only a part was given."""
     consumed_capacity: Quantities = msgspec.field(default_factory=dict)
+    binding_failure_conditions: tuple[str, ...] = ()
+    """Types of conditions that say that the device cannot be bound."""
 
 
 class DeviceAllocations(KubeStruct, frozen=True):
@@ -123,11 +126,22 @@ class ConsumerReference(KubeStruct, frozen=True):
     uid: str = ""
 
 
+class AllocatedDeviceStatus(KubeStruct, frozen=True):
+    """What the driver says of a device that was given."""
+
+    driver: str = ""
+    pool: str = ""
+    device: str = ""
+    share_id: str = msgspec.field(default="", name="shareID")
+    conditions: tuple[Condition, ...] = ()
+
+
 class ResourceClaimObjectStatus(KubeStruct, frozen=True):
     """State of a claim."""
 
     allocation: AllocationResult | None = None
     reserved_for: tuple[ConsumerReference, ...] = ()
+    devices: tuple[AllocatedDeviceStatus, ...] = ()
 
 
 class ResourceClaim(KubeStruct, frozen=True):

@@ -270,7 +270,7 @@ class Devices:
     # Both.
 
     def _obstacle(self, claims: Sequence[DeviceClaim], spot: Spot) -> str:
-        for sub in ways(claims):
+        for sub in ways(self._sharing.to_allocate(claims)):
             if not self._selectors.has_class(sub.device_class):
                 return f"device class {sub.device_class!r} does not exist"
         return self._sharing.obstacle(claims, spot)

@@ -113,6 +113,11 @@ def test_a_pod_may_turn_out_to_need_no_claim() -> None:
             "being deleted",
             id="going",
         ),
+        pytest.param(
+            [_with_template(MADE), _claim("a-gpu", owner="uid-a", going=True)],
+            "being deleted",
+            id="its own, but going",
+        ),
     ],
 )
 def test_a_pod_waits_while_its_claim_is_not_usable(documents: list[Document], message: str) -> None:

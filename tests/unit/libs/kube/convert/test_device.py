@@ -137,6 +137,31 @@ def test_an_allocated_claim_says_where_it_can_be_used(selector: object, terms: l
     assert found.reserved_for == ("u1", "u2")
 
 
+@pytest.mark.parametrize(
+    ("condition", "share", "terms"),
+    [
+        pytest.param({"type": "failed", "status": "True"}, "s", [str(NOWHERE)], id="failed"),
+        pytest.param({"type": "failed", "status": "False"}, "s", [""], id="not failed"),
+        pytest.param({"type": "ready", "status": "True"}, "s", [""], id="another condition"),
+        pytest.param({"type": "failed", "status": "True"}, "t", [""], id="another share"),
+    ],
+)
+def test_an_allocated_claim_whose_device_cannot_be_bound_is_of_no_use(
+    condition: dict[str, str], share: str, terms: list[str]
+) -> None:
+    device = {"driver": "d", "pool": "p", "device": "a"}
+    given = {**device, "shareID": share, "bindingFailureConditions": ["failed"]}
+    document = {
+        "allocation": {"devices": {"results": [given]}},
+        "devices": [{**device, "shareID": "s", "conditions": [condition]}],
+    }
+    status = from_document(document, ResourceClaimObjectStatus)
+
+    found = device_claim(_claim(_exactly()), claim="ns/c", status=status)
+
+    assert [str(one) for one in found.allocated_terms] == terms
+
+
 def test_a_claim_without_an_allocation_is_reserved_for_nobody() -> None:
     found = device_claim(_claim(_exactly()), claim="ns/c", status=ResourceClaimObjectStatus())
 

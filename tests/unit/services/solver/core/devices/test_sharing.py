@@ -29,6 +29,7 @@ from tests.unit.services.solver.core.devices.pools import (
     a_claim,
     a_device,
     a_pool,
+    a_request,
 )
 
 
@@ -40,6 +41,15 @@ def test_pods_that_share_a_claim_share_its_device() -> None:
     plan = plan_with(gpus_of("node-1", 1), nodes=[a_node()], shapes=[_shared()], pods=pods(3))
 
     assert on_nodes(plan) == {"node-1": 3}
+
+
+def test_a_claim_that_has_its_devices_needs_no_class_any_more() -> None:
+    asked = a_request(device_class="missing")
+    missing = a_claim(asked, claim="default/c", allocated_terms=(ANYTHING,))
+
+    plan = plan_with(nodes=[a_node()], shapes=[claiming(missing)])
+
+    assert on_nodes(plan) == {"node-1": 1}
 
 
 def test_pods_that_share_a_claim_stay_on_the_node_of_its_device() -> None:
