@@ -179,7 +179,7 @@ class Packer:
 
     def _place_group(self, index: int) -> bool:
         before = self.left[index]
-        if self._is_ignored(index):
+        if self._is_ignored(index) or self.problem.topology.awaits(self._hard(index)):
             return False
         self._keep(index)
         self.claims.deferred.discard(index)

@@ -123,6 +123,18 @@ class Topology:
         """Return a volume claim that one pod at a time may use, and one does; empty if none is."""
         return next((one for one in self.rules(ask).exclusive if one in self._held), "")
 
+    def awaits(self, ask: Ask) -> bool:
+        """Tell whether a pod that this one has to be near is nowhere yet, nor comes with a node.
+
+        Said by counts alone, as long chains of such pods ask again for each that finds a place.
+        """
+        return any(
+            not rule.own
+            and not any(tally.total for tally in rule.tallies)
+            and all(tally.shapes.isdisjoint(self._daemons) for tally in rule.tallies)
+            for rule in self.rules(ask).affinity
+        )
+
     def arrivals(self, template: Template) -> tuple[Arrivals, ...]:
         """Return which daemons come to new nodes of a pool, apart by which ones, cheapest first."""
         found = self._arrivals.get(template.index)
