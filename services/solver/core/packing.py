@@ -2,7 +2,8 @@
 
 First every pod goes where an earlier plan put it, if it still can: asked again, nothing moves and
 nothing is bought. Then, for each group, most demanding first: standing bins in their order, then
-this plan's claims, those with fewest pods first, then a new claim of the first pool that can.
+this plan's claims, as many pods as make none of them dearer, then more, those with fewest pods
+first; then a new claim of the first pool that can.
 Groups without topology terms are placed whole; the others in batches as large as their verdict
 stays true, often a pod at a time. Groups that other pods may still help are tried again until a
 full round places none.
@@ -19,6 +20,7 @@ from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
 from services.solver.core.claim_packing import ClaimPacker
 from services.solver.core.limits import PoolLimits
+from services.solver.core.precedence import with_less_choice
 from services.solver.core.problem import Problem, Request, a_request
 from services.solver.core.standing_packing import StandingPacker
 from services.solver.core.tally import Opened
@@ -38,6 +40,7 @@ class Packer:
         self.standing = StandingPacker(problem, bins)
         self.claims = ClaimPacker(problem, bins)
         self.left = [len(group.uids) for group in problem.groups]
+        self._more_tied = with_less_choice(problem.groups)
         self._alone: set[int] = set()
         """Groups that no longer keep to where their companions may run."""
 
@@ -191,6 +194,7 @@ class Packer:
             while self.left[index]:
                 placed = self._place_some(request, self._at_once(index, ask))
                 self.left[index] -= placed
+                self._let_follow(index, placed)
                 if placed and ask.leads is not None:
                     led.add(ask.leads)
                     break
@@ -200,6 +204,15 @@ class Packer:
             if not self.left[index] or index in self.claims.deferred:
                 break
         return self.left[index] < before
+
+    def _let_follow(self, index: int, placed: int) -> None:
+        """Place pods that have less of a choice where those of a group have made room for them.
+
+        Otherwise the group goes on to take the domains that are the only ones for these.
+        """
+        for other in self._more_tied[index] if placed else ():
+            if self.left[other]:
+                self._place_group(other)
 
     def _is_ignored(self, index: int) -> bool:
         """Tell whether the group claims devices and nobody counts them: rather wait than buy."""

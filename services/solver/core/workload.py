@@ -4,12 +4,12 @@ Apart because this is the one pass over all pods; from here on the solver sees g
 pods of one shape.
 
 Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4, D4.1. Difference on purpose: of
-pods of one size those come first, before older ones, that are tied to some domains of a key over
-which they look at others.
+pods of one size those come first, before older ones, that have fewest domains to choose from of a
+key over which they look at others.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,10 +17,14 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape, Target
+from libs.domain.requirements import Requirements
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.workload import virtual_pods
 from services.solver.core.vectors import Bools, Ints
+
+_ANY = 2**31
+"""More domains than there are."""
 
 _GroupKey = tuple[bool, bool, int]
 """Virtual, existing only, id of the shape."""
@@ -188,20 +192,33 @@ def _groups(
         requests = group.shape.requests
         size = -requests.get(CPU), -requests.get(MEMORY)
         first = pods[0].created_ms, pods[0].uid
-        ordered.append(((virtual, *size, not _is_tied(group.shape), *first), group))
+        ordered.append(((virtual, *size, choice(group.shape), *first), group))
     ordered.sort(key=lambda item: item[0])
     return tuple(group for _, group in ordered)
 
 
-def _is_tied(shape: PodShape) -> bool:
-    """Tell whether a pod looks at others over a key of which only some values are for itself.
+def choice(shape: PodShape) -> int:
+    """Return how many domains a pod names for itself, of the keys over which it looks at others.
 
-    Of pods of one size it comes first, or one with more of a choice takes the only zone that it
-    can use: a disk, say, ties one replica of a set whose replicas keep out of each other's zones.
+    Of pods of one size it comes first that names fewest, or one with more of a choice takes the
+    only zone that it can use: a disk, say, ties one replica of a set whose replicas keep out of
+    each other's zones.
     """
     spread = (one.topology_key for one in shape.topology_spread if one.required)
     others = (one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
     keys = {label_keys.canonical_key(key) for key in (*spread, *others)}
-    own = [shape.node_selector, *(term.requirements for term in shape.required_node_terms)]
-    own += [alternative for volume in shape.volumes for alternative in volume]
-    return any(key in one for one in own for key in keys)
+    terms = tuple(term.requirements for term in shape.required_node_terms)
+    asked = [one for one in ((shape.node_selector,), terms, *shape.volumes) if one]
+    return min((_named(key, one) for key in keys for one in asked), default=_ANY)
+
+
+def _named(key: str, alternatives: Iterable[Requirements]) -> int:
+    values: set[str] = set()
+    for one in alternatives:
+        own = one.get(key)
+        if own is None:
+            return _ANY
+        if own.complement:
+            return _ANY - 1
+        values |= own.values
+    return len(values)

@@ -1,0 +1,27 @@
+"""Which groups go first to a place that several could use: those with less of a choice.
+
+Apart because it is about groups and each other, not about room: pods of one set differ only in
+where their volumes are, or in what node they select, and a spread counts them all. One that may go
+anywhere should leave the zones to those that are tied to them.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from services.solver.core.workload import Group, choice
+
+
+def with_less_choice(groups: Sequence[Group]) -> tuple[tuple[int, ...], ...]:
+    """Return for each group those before it that a spread counts with it and that are more tied."""
+    alike: dict[object, list[int]] = defaultdict(list)
+    found: list[tuple[int, ...]] = []
+    for index, group in enumerate(groups):
+        shape = group.shape
+        if not any(one.required for one in shape.topology_spread):
+            found.append(())
+            continue
+        kind = (shape.namespace, shape.labels, shape.topology_spread, group.late, group.virtual)
+        mine = choice(shape)
+        found.append(tuple(one for one in alike[kind] if choice(groups[one].shape) < mine))
+        alike[kind].append(index)
+    return tuple(found)
