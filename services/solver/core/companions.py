@@ -108,16 +108,20 @@ def _leading(follower: Ask, targets: Sequence[tuple[Ask, ...]], reach: Reach) ->
     keys = _keys(follower.shape)
     if not reach(follower, label_keys.ZONE):
         return ()
-    found: list[Ask] = []
+    found: tuple[Ask, ...] = ()
     for target in targets:
         room = _with_room(target[-1], follower, keys, reach)
         places = combined(_projected(follower, keys), room)
-        if combined(target[-1].places, places) == target[-1].places:
+        there = [one.places for one in target if one.leads is not None]
+        narrowed = [
+            replace(one, places=combined(one.places, places), leads=follower.shape.id)
+            for one in target
+            if one.leads is None
+        ]
+        if narrowed[-1].places in (target[-1].places, *there):
             return ()
-        narrowed = [replace(one, places=combined(one.places, places)) for one in target]
-        leading = [replace(one, leads=follower.shape.id) for one in narrowed if one.places]
-        found = found or leading
-    return tuple(found)
+        found = found or tuple(one for one in narrowed if one.places)
+    return found
 
 
 def _with_room(ask: Ask, other: Ask, keys: frozenset[str], reach: Reach) -> tuple[Place, ...]:
