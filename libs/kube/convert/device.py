@@ -95,7 +95,10 @@ def device_claim(
 
 
 def _failed(status: objects.ResourceClaimObjectStatus) -> bool:
-    """Tell whether a driver says that a device which was given cannot be bound."""
+    """Tell whether a driver says that a device which was given cannot be bound.
+
+    Devices after one that is not ready yet are not looked at, as kube-scheduler does not either.
+    """
     given = () if status.allocation is None else status.allocation.devices.results
     said = {
         (one.driver, one.pool, one.device, one.share_id): {
@@ -103,12 +106,15 @@ def _failed(status: objects.ResourceClaimObjectStatus) -> bool:
         }
         for one in status.devices
     }
-    return any(
-        not said.get((one.driver, one.pool, one.device, one.share_id), set()).isdisjoint(
-            one.binding_failure_conditions
-        )
-        for one in given
-    )
+    for one in given:
+        true = said.get((one.driver, one.pool, one.device, one.share_id), set())
+        if not one.binding_conditions:
+            continue
+        if true.intersection(one.binding_failure_conditions):
+            return True
+        if not true.issuperset(one.binding_conditions):
+            return False
+    return False
 
 
 def reserved_for(status: objects.ResourceClaimObjectStatus) -> tuple[str, ...]:

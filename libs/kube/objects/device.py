@@ -103,6 +103,8 @@ class DeviceAllocation(KubeStruct, frozen=True):
     share_id: str = msgspec.field(default="", name="shareID")
     """Set where only a part was given."""
     consumed_capacity: Quantities = msgspec.field(default_factory=dict)
+    binding_conditions: tuple[str, ...] = ()
+    """Types of conditions without which the device is not ready."""
     binding_failure_conditions: tuple[str, ...] = ()
     """Types of conditions that say that the device cannot be bound."""
 

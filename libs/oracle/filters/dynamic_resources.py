@@ -136,7 +136,10 @@ def _reach(claim: KubeObject) -> NodePredicate | None:
 
 
 def _failed(claim: KubeObject) -> bool:
-    """Tell whether a device of the claim has reported that it cannot be bound."""
+    """Tell whether a device of the claim has reported that it cannot be bound.
+
+    Devices after one that is not ready yet are not looked at.
+    """
     statuses = {
         (one.get("driver"), one.get("pool"), one.get("device"), one.get("shareID")): one
         for one in status_of(claim).get("devices") or ()
@@ -145,6 +148,10 @@ def _failed(claim: KubeObject) -> bool:
         key = (result["driver"], result["pool"], result["device"], result.get("shareID"))
         conditions = (statuses.get(key) or {}).get("conditions") or ()
         true = {one["type"] for one in conditions if one.get("status") == "True"}
+        if not (wanted := result.get("bindingConditions") or ()):
+            continue
         if true.intersection(result.get("bindingFailureConditions") or ()):
             return True
+        if not true.issuperset(wanted):
+            return False
     return False

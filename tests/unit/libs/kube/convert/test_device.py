@@ -151,6 +151,7 @@ def test_an_allocated_claim_whose_device_cannot_be_bound_is_of_no_use(
 ) -> None:
     device = {"driver": "d", "pool": "p", "device": "a"}
     given = {**device, "shareID": share, "bindingFailureConditions": ["failed"]}
+    given["bindingConditions"] = ["ready"]
     document = {
         "allocation": {"devices": {"results": [given]}},
         "devices": [{**device, "shareID": "s", "conditions": [condition]}],
