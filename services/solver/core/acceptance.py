@@ -4,19 +4,31 @@ Apart from packing because nothing is placed; the rules are packing's own, so th
 verdicts of a real kube-scheduler judges them.
 """
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from libs.domain.feature_gates import FeatureGate
+from libs.domain.labels import HOSTNAME
 from libs.domain.pod import PodShape
 from libs.domain.reason import TargetKind
+from libs.domain.resources import Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import PreferencePolicy, SolveOptions
+from libs.domain.topology import PodAffinityTerm, TopologySpread
 from services.solver.core.devices.allocating import Grant
+from services.solver.core.devices.extended import resource_classes
 from services.solver.core.encode import encode, problem
 from services.solver.core.market import NOTHING_REMEMBERED
 from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem, a_request
 from services.solver.core.verdict import verdict
+
+_Constraint = TypeVar("_Constraint", PodAffinityTerm, TopologySpread)
+
+_HOST = "joiner.internal/hostname"
+"""Stands for the label of the host where several nodes have the same one."""
 
 
 def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
@@ -26,11 +38,20 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
         snapshot: the cluster; its pools are not looked at.
         pod_uid: a pod that waits; empty is returned for any other.
     """
+    found = {
+        name
+        for names, part in _parts(_with_hosts_as_labelled(_as_it_is(snapshot)))
+        for name in names.intersection(_accepting(part, pod_uid))
+    }
+    return tuple(sorted(found))
+
+
+def _accepting(snapshot: ClusterSnapshot, pod_uid: str) -> Iterable[str]:
     options = SolveOptions(
         preference_policy=PreferencePolicy.IGNORE,
         feature_gates={FeatureGate.DYNAMIC_RESOURCES: True},
     )
-    encoded = encode(_as_it_is(snapshot), options, snapshot.observed_at, NOTHING_REMEMBERED)
+    encoded = encode(snapshot, options, snapshot.observed_at, NOTHING_REMEMBERED)
     groups = tuple(group for group in encoded.work.groups if pod_uid in group.uids)
     if not groups:
         return ()
@@ -41,14 +62,12 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
         return ()
     packer = Packer(made, bins, lambda: False)
     candidates, counts = packer.standing.room(a_request(0, ask, made.dimensions), where)
-    return tuple(
-        sorted(
-            encoded.standing.names[position]
-            for position in candidates[counts > 0].tolist()
-            if encoded.standing.kinds[position] is TargetKind.NODE
-            and _has_devices(made, ask.shape, position)
-        )
-    )
+    return [
+        encoded.standing.names[position]
+        for position in candidates[counts > 0].tolist()
+        if encoded.standing.kinds[position] is TargetKind.NODE
+        and _has_devices(made, ask.shape, position)
+    ]
 
 
 def _as_it_is(snapshot: ClusterSnapshot) -> ClusterSnapshot:
@@ -72,6 +91,57 @@ def _as_it_is(snapshot: ClusterSnapshot) -> ClusterSnapshot:
             for number, shape in snapshot.shapes.items()
         },
     )
+
+
+def _with_hosts_as_labelled(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    """Return the cluster with hosts as a label like any other, where nodes share its value.
+
+    Planning takes each node for a host of its own; such nodes come from wrong labels.
+    """
+    hosts = {name: dict(node.labels).get(HOSTNAME) for name, node in snapshot.nodes.items()}
+    known = [host for host in hosts.values() if host is not None]
+    if len(set(known)) == len(known):
+        return snapshot
+    return replace(
+        snapshot,
+        nodes={
+            name: node if host is None else replace(node, labels=(*node.labels, (_HOST, host)))
+            for (name, host), node in zip(hosts.items(), snapshot.nodes.values(), strict=True)
+        },
+        shapes={
+            number: replace(
+                shape,
+                affinity=_renamed(shape.affinity),
+                anti_affinity=_renamed(shape.anti_affinity),
+                topology_spread=_renamed(shape.topology_spread),
+            )
+            for number, shape in snapshot.shapes.items()
+        },
+    )
+
+
+def _renamed(given: tuple[_Constraint, ...]) -> tuple[_Constraint, ...]:
+    return tuple(
+        replace(one, topology_key=_HOST) if one.topology_key == HOSTNAME else one for one in given
+    )
+
+
+def _parts(snapshot: ClusterSnapshot) -> Iterable[tuple[frozenset[str], ClusterSnapshot]]:
+    """Return the nodes by the resources that device plugins offer there, in place of devices.
+
+    What a device class stands for is a resource on the ones and a claim on the others, but planning
+    has to take it for one of the two; so the others of each part offer none of it.
+    """
+    resources = resource_classes(snapshot.device_classes).keys()
+    parts: dict[frozenset[str], set[str]] = defaultdict(set)
+    for name, node in snapshot.nodes.items():
+        parts[frozenset(one for one in resources if node.allocatable.get(one))].add(name)
+    for names in parts.values():
+        nodes = {
+            name: node if name in names else replace(node, allocatable=Resources())
+            for name, node in snapshot.nodes.items()
+        }
+        yield frozenset(names), snapshot if len(parts) == 1 else replace(snapshot, nodes=nodes)
 
 
 def _has_devices(made: Problem, shape: PodShape, position: int) -> bool:

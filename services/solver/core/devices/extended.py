@@ -26,7 +26,7 @@ from libs.domain.snapshot import ClusterSnapshot
 
 def delegated(snapshot: ClusterSnapshot) -> ClusterSnapshot:
     """Return the snapshot with claims in place of resources that only devices offer."""
-    classes = _classes(snapshot.device_classes)
+    classes = resource_classes(snapshot.device_classes)
     asked = {name for shape in snapshot.shapes.values() for name in shape.requests}
     wanted = {name: classes[name] for name in sorted(asked & classes.keys())}
     if not wanted:
@@ -37,8 +37,8 @@ def delegated(snapshot: ClusterSnapshot) -> ClusterSnapshot:
     return replace(snapshot, shapes=MappingProxyType(shapes))
 
 
-def _classes(known: Mapping[str, DeviceClass]) -> dict[str, str]:
-    """Return the class behind each resource."""
+def resource_classes(known: Mapping[str, DeviceClass]) -> dict[str, str]:
+    """Return the class behind each resource that classes stand for."""
     implicit = {f"{IMPLICIT_RESOURCE}{name}": name for name in known}
     explicit = {one.extended_resource: name for name, one in known.items() if one.extended_resource}
     return {**explicit, **implicit}
