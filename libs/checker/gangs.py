@@ -37,7 +37,7 @@ def broken_gangs(snapshot: ClusterSnapshot, placed: Collection[str]) -> Iterator
 def bought_in_vain(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[Violation]:
     """Yield the pods that a node is bought for though they only ask if there is room."""
     asking = {
-        row.uid: f"{row.namespace}/{row.name}"
+        row.uid: row.key
         for row in snapshot.pods.rows()
         if row.gang in snapshot.gangs and snapshot.gangs[row.gang].existing_only
     }

@@ -135,7 +135,7 @@ def _targets_in_flight(snapshot: ClusterSnapshot, plan: Plan) -> Iterator[NodeCl
 
 def _names(cluster: Cluster, rows: Mapping[str, PodRow]) -> dict[str, str]:
     """Return `namespace/name` of pods by uid, also of those that the snapshot leaves out."""
-    names = {uid: f"{row.namespace}/{row.name}" for uid, row in rows.items()}
+    names = {uid: row.key for uid, row in rows.items()}
     for pod in cluster.pending.values():
         names.setdefault(metadata_of(pod).get("uid") or key_of(pod), key_of(pod))
     return names
@@ -164,9 +164,7 @@ def _lost(plan: Plan, rows: Mapping[str, PodRow]) -> Iterator[Violation]:
     said = _placed(plan).union(*(group.pod_uids for group in plan.unplaced))
     for uid, row in rows.items():
         if row.provisionable and not row.node and uid not in said:
-            yield _pod_violation(
-                f"{row.namespace}/{row.name}", "Lost", "the plan says nothing of it"
-            )
+            yield _pod_violation(row.key, "Lost", "the plan says nothing of it")
 
 
 def _unplaced(plan: Plan, names: Mapping[str, str]) -> Iterator[Violation]:

@@ -182,6 +182,11 @@ class PodRow(NamedTuple):
     """Where the last plan that was carried out expects it, while it waits."""
 
     @property
+    def key(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
     def terminal(self) -> bool:
         """Return whether all containers have ended, so that the pod takes no room."""
         return self.phase in (PodPhase.SUCCEEDED, PodPhase.FAILED)

@@ -4,6 +4,6 @@ Words: a *question* is all that a pass decides on; a *candidate* is a node that 
 disqualifies, whatever the method; a *method* is a way of disrupting, with its own conditions; a
 *move* is what one command does.
 
-Layers, each importing only those before it: `question` → `blocking`, `pods`, `prices`, `costs` →
-`pod_budgets` → `candidates`, `budgets` → `methods` → `decide`.
+Layers, each importing only those before it: `question` → `prices`, `costs` → `candidates`,
+`budgets` → `methods` → `decide`.
 """

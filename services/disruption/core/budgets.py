@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from libs.domain import budget
+from libs.domain.blockers import blocker
 from libs.domain.blocking import BlockerKind
 from libs.domain.budget import allowed_disruptions
 from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.nodepool import Budget, DisruptionReason
 from libs.domain.plan import Blocker
-from services.disruption.core.blocking import blocker
 from services.disruption.core.question import Question
 
 

@@ -1,27 +1,20 @@
 """Which nodes may be disrupted at all, and what keeps the others.
 
-Every disqualification is looked for, not only the first, so that a report names all that has to
-change.
-
-Source: `docs/sources.md` H2. Its items 10 and 11 (pods) are apart from the rest because methods
-that bring a deadline of their own pass over them.
+Source: `docs/sources.md` H2.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from libs.domain import do_not_disrupt, plan
-from libs.domain.blocking import BlockerKind
+from libs.domain import plan
+from libs.domain.blockers import Blockers, under_command, unmanaged
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import Blocker
 from libs.domain.pod import PodRow
+from libs.domain.snapshot import ClusterSnapshot
 from services.disruption.core import costs
-from services.disruption.core.blocking import blocker, under_command, unmanaged
-from services.disruption.core.pod_budgets import PodBudgets
-from services.disruption.core.pods import by_node, is_disruptable, qualified_name
 from services.disruption.core.prices import Prices
 from services.disruption.core.question import Question
 
@@ -70,11 +63,20 @@ class Assessment:
 
 def assess(question: Question) -> tuple[Assessment, ...]:
     """Return what is to be said of each node of the snapshot, in order of name."""
-    pods = by_node(question.snapshot)
+    pods = _by_node(question.snapshot)
     assessor = _Assessor(question)
     return tuple(
         assessor.assess(node, pods.get(node.name, ())) for node in question.snapshot.nodes.values()
     )
+
+
+def _by_node(snapshot: ClusterSnapshot) -> Mapping[str, tuple[PodRow, ...]]:
+    """Return the pods that are bound, by node, in order of uid; nodes without any are not there."""
+    found: dict[str, list[PodRow]] = {}
+    for row in snapshot.pods.rows():
+        if row.node:
+            found.setdefault(row.node, []).append(row)
+    return {node: tuple(rows) for node, rows in found.items()}
 
 
 class _Assessor:
@@ -82,7 +84,7 @@ class _Assessor:
         self._question = question
         self._snapshot = question.snapshot
         self._prices = Prices.of(question.snapshot)
-        self._pod_budgets = PodBudgets(question)
+        self._blockers = Blockers(question.snapshot, question.now)
         self._buffers = frozenset(buffer.uid for buffer in question.snapshot.buffers.values())
 
     def assess(self, node: Node, rows: tuple[PodRow, ...]) -> Assessment:
@@ -98,30 +100,10 @@ class _Assessor:
                 command_id=command_id,
             )
         pool = self._snapshot.nodepools.get(claim.nodepool)
-        blockers = (
-            *_node_blockers(node, claim, self._question.now),
-            *self._pool_blockers(claim, pool),
-            *_protected_pods(rows, self._question.now_ms),
-            *self._pod_budgets.blockers(rows),
-        )
+        blockers = self._blockers.of(node, claim, rows)
         if blockers or pool is None:
             return Assessment(node=node, candidate=None, blockers=blockers)
         return Assessment(node=node, candidate=self._candidate(node, claim, pool, rows))
-
-    def _pool_blockers(self, claim: NodeClaim, pool: NodePool | None) -> Iterable[Blocker]:
-        if not claim.nodepool:
-            yield blocker(
-                BlockerKind.STANDALONE, f'nodeclaim "{claim.name}" belongs to no nodepool'
-            )
-        elif pool is None:
-            message = f'nodepool "{claim.nodepool}" does not exist'
-            yield blocker(BlockerKind.NODEPOOL_NOT_FOUND, message, claim.nodepool)
-        else:
-            key = pool.template.node_class.key
-            catalogue = self._snapshot.catalogues.get(key)
-            if catalogue is None or not catalogue.instance_types:
-                message = f'no instance types are known for nodepool "{pool.name}" ({key})'
-                yield blocker(BlockerKind.CATALOGUE_NOT_FOUND, message, pool.name)
 
     def _candidate(
         self, node: Node, claim: NodeClaim, pool: NodePool, rows: tuple[PodRow, ...]
@@ -136,38 +118,3 @@ class _Assessor:
             price_nanos_per_hour=self._prices.of_node(node, claim.node_class),
             lifetime_remaining=costs.lifetime_remaining(claim, self._question.now),
         )
-
-
-def _node_blockers(node: Node, claim: NodeClaim, now: datetime) -> Iterable[Blocker]:
-    if not node.initialized:
-        yield blocker(BlockerKind.NOT_INITIALIZED, f'node "{node.name}" is not initialized')
-    if node.leaving or claim.deleting_at is not None:
-        yield blocker(BlockerKind.LEAVING, f'node "{node.name}" is leaving')
-    if any(until is not None and until > now for until in _nominations(node, claim)):
-        yield blocker(BlockerKind.NOMINATED, f'pods are expected on node "{node.name}"')
-    if node.do_not_disrupt:
-        message = f'node "{node.name}" or its nodeclaim says {do_not_disrupt.ANNOTATION}'
-        yield blocker(BlockerKind.DO_NOT_DISRUPT, message)
-
-
-def _nominations(node: Node, claim: NodeClaim) -> tuple[datetime | None, datetime | None]:
-    return node.nominated_until, claim.nominated_until
-
-
-def _protected_pods(rows: Iterable[PodRow], now_ms: int) -> Iterable[Blocker]:
-    for row in rows:
-        if not is_disruptable(row, now_ms):
-            name = qualified_name(row)
-            message = f'pod "{name}" may not be disrupted{_until(row)}'
-            yield blocker(BlockerKind.DO_NOT_DISRUPT, message, name)
-
-
-def _until(row: PodRow) -> str:
-    if row.do_not_disrupt_ms == do_not_disrupt.FOR_EVER:
-        return ""
-    end = do_not_disrupt.protected_until_ms(row.do_not_disrupt_ms, started_ms=row.started_ms)
-    if end is None:
-        return " before it has started and some time has passed"
-    # rounded up to whole seconds, for people
-    instant = datetime.fromtimestamp(-(-end // 1000), UTC)
-    return f" until {instant:%Y-%m-%dT%H:%M:%SZ}"

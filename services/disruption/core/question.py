@@ -23,11 +23,6 @@ class Question:
     in_flight: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Commands that were accepted and that the snapshot does not show yet: id by claim uid."""
 
-    @property
-    def now_ms(self) -> int:
-        """The instant in milliseconds since 1970, as pods' instants are."""
-        return int(self.now.timestamp() * 1000)
-
     def command_of(self, claim: NodeClaim) -> str:
         """Return the id of the command that a claim is under, empty if there is none."""
         if claim.command is not None:

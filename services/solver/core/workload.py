@@ -16,7 +16,8 @@ from datetime import datetime
 import numpy as np
 
 from libs.domain import labels as label_keys
-from libs.domain.pod import DO_NOT_DISRUPT_FOR_EVER, PodRow, PodShape, Target
+from libs.domain.eviction import PodBudgets, is_disruptable
+from libs.domain.pod import PodRow, PodShape, Target
 from libs.domain.requirements import Requirements
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
@@ -94,6 +95,7 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
     leaving = frozenset(node.name for node in snapshot.nodes.values() if node.leaving)
     virtual = _virtual_pods(snapshot)
     now_ms = int(now.timestamp() * 1000)
+    budgets = PodBudgets(snapshot)
     waiting: dict[_GroupKey, list[PodRow]] = defaultdict(list)
     bound: Counter[tuple[int, str, bool]] = Counter()
     daemons: set[tuple[str, str]] = set()
@@ -101,7 +103,7 @@ def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
     for pod in snapshot.pods.rows():
         if pod.terminal:
             continue
-        if pod.node in leaving and _moves(pod, snapshot, now_ms):
+        if pod.node in leaving and _moves(pod, budgets, now_ms):
             waiting[False, _asks_only(pod, snapshot), pod.shape].append(pod)
         elif pod.node:
             place = (pod.shape, pod.node, pod.terminating)
@@ -145,34 +147,9 @@ def _virtual_pods(snapshot: ClusterSnapshot) -> frozenset[str]:
     return frozenset().union(*by_buffer.values())
 
 
-def _moves(pod: PodRow, snapshot: ClusterSnapshot, now_ms: int) -> bool:
+def _moves(pod: PodRow, budgets: PodBudgets, now_ms: int) -> bool:
     """Tell whether a pod on a leaving node will really go and need another place."""
-    if not pod.reschedulable:
-        return False
-    if pod.active and _is_protected(pod, now_ms):
-        return False
-    return not _never_evictable(pod, snapshot)
-
-
-def _is_protected(pod: PodRow, now_ms: int) -> bool:
-    if pod.do_not_disrupt_ms in (0, DO_NOT_DISRUPT_FOR_EVER):
-        return pod.do_not_disrupt_ms != 0
-    return pod.started_ms == 0 or now_ms - pod.started_ms < pod.do_not_disrupt_ms
-
-
-def _never_evictable(pod: PodRow, snapshot: ClusterSnapshot) -> bool:
-    if not snapshot.pod_disruption_budgets:
-        return False
-    labels = dict(snapshot.shapes[pod.shape].labels)
-    budgets = [
-        budget
-        for budget in snapshot.pod_disruption_budgets.values()
-        if budget.namespace == pod.namespace
-        and budget.selector is not None
-        and budget.selector.matches(labels)
-    ]
-    # Kubernetes refuses to evict a pod that two budgets select.
-    return len(budgets) > 1 or any(budget.never_satisfiable for budget in budgets)
+    return pod.reschedulable and is_disruptable(pod, now_ms) and not budgets.forbid_for_ever(pod)
 
 
 def _groups(

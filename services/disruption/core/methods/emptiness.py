@@ -9,16 +9,15 @@ Source: `docs/sources.md` H4.
 
 from collections.abc import Iterable
 
+from libs.domain.blockers import blocker
 from libs.domain.blocking import BlockerKind
 from libs.domain.nodeclaim import ConditionType
 from libs.domain.nodepool import DisruptionReason
 from libs.domain.plan import Blocker
-from services.disruption.core.blocking import blocker
 from services.disruption.core.budgets import Allowances
 from services.disruption.core.candidates import Candidate
 from services.disruption.core.methods.method import Method, Move, Selection
 from services.disruption.core.methods.order import by_saving, within_budgets
-from services.disruption.core.pods import qualified_name
 
 
 def refusal(candidate: Candidate) -> Blocker | None:
@@ -31,7 +30,7 @@ def refusal(candidate: Candidate) -> Blocker | None:
             BlockerKind.CONSOLIDATION_DISABLED, f'nodepool "{pool.name}" never consolidates'
         )
     if candidate.reschedulable:
-        count, first = len(candidate.reschedulable), qualified_name(candidate.reschedulable[0])
+        count, first = len(candidate.reschedulable), candidate.reschedulable[0].key
         message = f'{count} pods would need another place, such as "{first}"'
         return blocker(BlockerKind.NOT_EMPTY, message)
     if candidate.buffer_pods:

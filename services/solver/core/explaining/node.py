@@ -8,17 +8,17 @@ from datetime import datetime
 from functools import partial
 
 from libs.domain import labels as label_keys
+from libs.domain.blockers import Blockers, under_command, unmanaged
 from libs.domain.explanation import Explanation, NodeExplanation, PodOnNode
 from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
-from libs.domain.plan import LaunchOption
+from libs.domain.plan import Blocker, Decision, LaunchOption
 from libs.domain.pod import PodRow
 from libs.domain.reason import Rejection, TargetKind
 from libs.domain.resources import NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot, keyed
 from services.solver.core.case import Case
 from services.solver.core.encode import Encoded
-from services.solver.core.explaining.blockers import decision_on
 from services.solver.core.explaining.edits import with_rows
 from services.solver.core.explaining.options import options_of, options_of_claim
 from services.solver.core.explaining.trial import Desk
@@ -61,7 +61,7 @@ def explain_node(
     )
     now = desk.options.now or snapshot.observed_at
     encoded = desk.encode(snapshot)
-    explained = _with_waiting(_node(snapshot, subject, rows), encoded, subject, now)
+    explained = _with_waiting(_node(snapshot, subject, rows), encoded, subject)
     explained = replace(explained, price_nanos_per_hour=_price(encoded, subject))
     pool = snapshot.nodepools.get(subject.pool)
     options = _cheaper(desk, snapshot, subject, rows, explained.price_nanos_per_hour)
@@ -69,7 +69,7 @@ def explain_node(
         base,
         node=replace(explained, options_known=options is not None),
         options_by_price=options or (),
-        decision=None if subject.node is None else decision_on(snapshot, subject.node, rows, now),
+        decision=None if subject.node is None else _decision(snapshot, subject.node, rows, now),
         node_class=pool.template.node_class if pool is not None else None,
     )
 
@@ -165,11 +165,38 @@ def _price(encoded: Encoded, subject: _Subject) -> int | None:
     return None
 
 
+# What keeps it.
+
+
+def _decision(
+    snapshot: ClusterSnapshot, node: Node, rows: tuple[PodRow, ...], now: datetime
+) -> Decision:
+    """Return what no decision to give the node up could change.
+
+    Budgets and policies of pools depend on what else is being disrupted, and are left to
+    `ListDecisions`.
+    """
+    claim = snapshot.nodeclaims.get(node.nodeclaim)
+    found: tuple[Blocker, ...] = (unmanaged(node),)
+    command = ""
+    if claim is not None:
+        command = claim.command.id if claim.command is not None else ""
+        kept = Blockers(snapshot, now).of(node, claim, rows)
+        found = (under_command(command), *kept) if command else kept
+    return Decision(
+        node=node.name,
+        nodeclaim=node.nodeclaim,
+        candidate=not found,
+        blockers=found,
+        command_id=command,
+    )
+
+
 # Whom it could take.
 
 
 def _with_waiting(
-    explained: NodeExplanation, encoded: Encoded, subject: _Subject, now: datetime
+    explained: NodeExplanation, encoded: Encoded, subject: _Subject
 ) -> NodeExplanation:
     """Return the explanation with what is free after daemons, and what becomes of waiting pods."""
     kind = TargetKind.NODE if subject.node is not None else TargetKind.NODECLAIM
