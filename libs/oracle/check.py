@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from libs.domain.errors import InvalidRequest
+from libs.domain.labels import HOSTNAME
 from libs.oracle.binding import bind_pod
 from libs.oracle.cluster import Cluster
 from libs.oracle.daemons import daemon_pods
@@ -139,7 +140,7 @@ def _at_best(ground: _Ground, placements: list[Placement], *, one_by_one: bool) 
 
 
 def _constrained_first(cluster: Cluster, placements: Sequence[Placement]) -> list[list[Placement]]:
-    groups: list[list[Placement]] = [[], [], []]
+    groups: list[list[Placement]] = [[], [], [], []]
     for one in placements:
         groups[-1 - _strictness(cluster.pending[one[0]])].append(one)
     return groups
@@ -157,8 +158,13 @@ def _strictness(pod: KubeObject) -> int:
     spec = spec_of(pod)
     affinity = spec.get("affinity") or {}
     constraints = spec.get("topologySpreadConstraints") or ()
-    if any(one.get("whenUnsatisfiable") != "ScheduleAnyway" for one in constraints):
-        return 2
+    keys = [
+        one.get("topologyKey")
+        for one in constraints
+        if one.get("whenUnsatisfiable") != "ScheduleAnyway"
+    ]
+    if keys:
+        return 2 if set(keys) == {HOSTNAME} else 3
     return 1 if affinity.get("podAffinity") or affinity.get("podAntiAffinity") else 0
 
 
