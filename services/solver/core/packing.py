@@ -156,12 +156,20 @@ class Packer:
     def _pin_claims(self, groups: list[int]) -> bool:
         """Give up the choice of domains of claims that hold back a spread; False if none do."""
         topology = self.problem.topology
+        before = self._held_open(groups)
         topology.settle(self._opened())
-        keys = frozenset[str]().union(*(topology.held_open(self._hard(one)) for one in groups))
+        keys = self._held_open(groups)
+        if keys != before:
+            # Claims were narrowed by whoever joined them: that alone may have freed somebody.
+            return True
         if not keys or not self.claims.pin(sorted(keys)):
             return False
         topology.settle(self._opened())
         return True
+
+    def _held_open(self, groups: list[int]) -> frozenset[str]:
+        topology = self.problem.topology
+        return frozenset[str]().union(*(topology.held_open(self._hard(one)) for one in groups))
 
     def _part_from_companions(self, index: int) -> bool:
         asks = self.problem.asks[index]

@@ -11,7 +11,7 @@ hard keys of the pod; an affinity counts pods that match all its terms.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -181,19 +181,24 @@ def admission_key(rule: Admission) -> object:
 
 def admits_claim(rule: Admission, opened: Opened, classes: ClaimClasses) -> bool:
     """Tell whether a node bought for this claim may count for a spread constraint."""
+    return any(True for _ in admitted(rule, opened, classes))
+
+
+def admitted(rule: Admission, opened: Opened, classes: ClaimClasses) -> Iterator[ClaimClass]:
+    """Yield what this claim may become of all that counts for a spread constraint."""
     keys = [key for key in rule.keys if key != label_keys.HOSTNAME]
     if any(classes.domains(opened.known, key) == ABSENT for key in keys):
-        return False
+        return
     taints = opened.known.template.pool.template.taints
     if rule.asker is not None and not bears(rule.asker, taints):
-        return False
+        return
     if rule.places is None:
-        return True
+        yield opened.known
+        return
     for place in rule.places:
         if place.node_names is None:
             narrower = classes.narrow(opened.known, place.requirements)
-            if narrower is opened.known:
-                return True
-            if narrower is not None and narrower.rows_for(opened.used).any():
-                return True
-    return False
+            if narrower is None:
+                continue
+            if narrower is opened.known or narrower.rows_for(opened.used).any():
+                yield narrower

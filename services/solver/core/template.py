@@ -345,7 +345,8 @@ def concrete_labels(template: Template, requirements: Requirements) -> tuple[tup
     known |= {key for key, _ in template.pool.template.labels}
     found = {label_keys.NODEPOOL: template.pool.name}
     for one in requirements:
-        value = None if one.key in known else one.any_value()
+        # What may be absent, as all that NotIn accepts, is: nobody has asked for a value.
+        value = None if one.key in known or one.absent else one.any_value()
         if value is not None:
             found[one.key] = value
     return tuple(sorted(found.items()))

@@ -22,7 +22,7 @@ from services.solver.core.domains import ABSENT, is_single, members
 from services.solver.core.ground import Ground
 from services.solver.core.rules import Arrivals, Rules, SpreadRule
 from services.solver.core.tallies import Tallies
-from services.solver.core.tally import Opened, Tally, admits_claim
+from services.solver.core.tally import Opened, Tally, admits_claim, admitted
 from services.solver.core.template import Daemon, Template
 from services.solver.core.vectors import Bools, Ints
 from services.solver.core.workload import BoundPods
@@ -317,13 +317,16 @@ class Topology:
 
     def _see_opened(self, tally: Tally) -> None:
         """Take note of the domains in which this plan opens nodes that a constraint looks at."""
+        classes = self.ground.classes
         for one in self._opened[tally.opened_seen :]:
-            bits = self.ground.classes.domains(one.known, tally.key) & ~ABSENT
-            if tally.admission is None or admits_claim(tally.admission, one, self.ground.classes):
-                if is_single(bits):
-                    tally.opened_domains |= bits
-                else:
-                    tally.open_domains |= bits
+            seen = 0
+            rule = tally.admission
+            for known in (one.known,) if rule is None else admitted(rule, one, classes):
+                seen |= classes.domains(known, tally.key) & ~ABSENT
+            if is_single(classes.domains(one.known, tally.key) & ~ABSENT):
+                tally.opened_domains |= seen
+            else:
+                tally.open_domains |= seen
         tally.opened_seen = len(self._opened)
 
     @property

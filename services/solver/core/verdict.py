@@ -184,8 +184,7 @@ class _Judgement:
         real, paper = topology.eligible(self._ask, tally)
         counts = {number: tally.by_domain.get(number, 0) for number in members(real)}
         counts |= dict.fromkeys(members(paper), topology.least_arriving(self._ask, tally))
-        few = rule.constraint.min_domains
-        enough = few is None or len(counts) >= few
+        few = rule.constraint.min_domains or 0
         coming = self._arrivals.count(tally)
         if coming:
             self._batch = 1
@@ -193,6 +192,8 @@ class _Judgement:
         allowed = []
         for number in range(1, topology.ground.domains.count(key)):
             there = tally.by_domain.get(number, 0) + coming
+            # A domain on paper is not there to be counted, but for the one of the new node.
+            enough = len(members(real | (paper & 1 << number))) >= few
             least = lowest[0] if enough and lowest else 0
             if coming and enough and counts.get(number) == least:
                 # The daemon that comes may fill the emptiest domain, or the only one.

@@ -236,10 +236,8 @@ class Placing:
         if self.options.min_values_policy is MinValuesPolicy.BEST_EFFORT:
             return bool(alike)
         for wanted in chosen.pool.template.requirements:
-            offered: set[str] = set()
-            for one in alike:
-                own = one.kind.requirements.get(wanted.key)
-                offered |= own.values if own is not None and not own.complement else frozenset()
+            # A claim says of which values it is: what none of the nodes can be does not count.
+            offered = {one.labels[wanted.key] for one in alike if wanted.key in one.labels}
             if wanted.min_values is not None and len(offered) < wanted.min_values:
                 return False
         return bool(alike)
