@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from libs.oracle.replay import UNDOCUMENTED_KINDS, replay
-from tests.unit.libs.oracle.recordings import recorded_lines
+from tests.unit.libs.oracle.recordings import recorded_lines, thin_lines
 
 
 @pytest.mark.parametrize("part", range(4))
@@ -13,6 +13,13 @@ def test_every_recorded_verdict_is_ours_too(part: int) -> None:
 
     assert len(results) > 1500
     assert [one for one in results if not (one.agrees or UNDOCUMENTED_KINDS & set(one.kinds))] == []
+
+
+def test_every_verdict_of_the_thin_kinds_is_ours_too() -> None:
+    results = list(replay(thin_lines()))
+
+    assert len(results) == 600
+    assert [one for one in results if not one.agrees] == []
 
 
 @pytest.mark.parametrize(
