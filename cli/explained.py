@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from cli.formats import counted, dollars, few
-from libs.domain import quantity
 from libs.domain.explanation import (
     Change,
     Explanation,
@@ -16,7 +15,7 @@ from libs.domain.explanation import (
 )
 from libs.domain.plan import LaunchOption
 from libs.domain.reason import Rule, TargetKind
-from libs.domain.resources import BYTES, CPU, PODS, Resources
+from libs.domain.resources import PODS, Resources, readable_amount
 from libs.domain.snapshot import ClusterSnapshot
 
 _WIDTH = 100
@@ -238,10 +237,11 @@ def _pool(answer: Explanation, pool: NodePoolExplanation, names: dict[str, str])
 
 def _limits(pool: NodePoolExplanation) -> Iterator[str]:
     parts = [
-        f"{name}: {_amount(name, pool.used.get(name))} of {_amount(name, limit)} used, "
-        f"{_amount(name, pool.left.get(name))} left"
+        f"{name}: {readable_amount(name, pool.used.get(name))} of "
+        f"{readable_amount(name, limit)} used, "
+        f"{readable_amount(name, pool.left.get(name))} left"
         if pool.usable
-        else f"{name}: {_amount(name, limit)}"
+        else f"{name}: {readable_amount(name, limit)}"
         for name, limit in pool.limits.items()
     ]
     yield from _several("limits", parts, f"none; it has {counted(pool.nodes, 'node')}")
@@ -286,14 +286,8 @@ def _several(label: str, texts: Iterable[str], none: str) -> Iterator[str]:
 
 def _amounts(resources: Resources, without: str = "") -> str:
     parts = [
-        f"{_amount(name, number)} {name}" for name, number in resources.items() if name != without
+        f"{readable_amount(name, number)} {name}"
+        for name, number in resources.items()
+        if name != without
     ]
     return ", ".join(parts) or "nothing"
-
-
-def _amount(name: str, number: int) -> str:
-    if number < 0:
-        return f"-{_amount(name, -number)}"
-    if name == CPU:
-        return quantity.format_millicores(number)
-    return quantity.readable_bytes(number) if name in BYTES else str(number)

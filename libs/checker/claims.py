@@ -104,7 +104,7 @@ def claim_violations(
     yield from _launch_list_violations(bought)
     missing = _of_node(bought, total(pods), of_devices).shortage(claim.requests)
     if len(missing):
-        yield _wrong(claim, "Requests", f"its pods ask for {_amounts(missing)} more than it says")
+        yield _wrong(claim, "Requests", f"its pods ask for {missing} more than it says")
     for key, value in claim.labels:
         known = claim.requirements.get(key)
         if known is not None and not known.has(value):
@@ -216,10 +216,6 @@ def _holes(bought: Purchase, kinds: Mapping[str, InstanceType], name: str) -> It
 
 def _shown(option: LaunchOption) -> str:
     return f"{option.instance_type} in {option.zone} as {option.capacity_type}"
-
-
-def _amounts(resources: Resources) -> str:
-    return ", ".join(f"{amount} {name}" for name, amount in resources.to_quantities().items())
 
 
 def _wrong(claim: PlannedNodeClaim, rule: str, message: str) -> Violation:

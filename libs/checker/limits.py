@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from libs.checker.claims import Purchase
 from libs.domain import labels as keys
 from libs.domain.allocatable import full_capacity
-from libs.domain.resources import NODES, Resources, total
+from libs.domain.resources import NODES, Resources, format_amount, total
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.check import Violation
 
@@ -26,8 +26,8 @@ def over_limits(snapshot: ClusterSnapshot, bought: Iterable[Purchase]) -> Iterat
         used = total([*new, existing_usage(snapshot, name)])
         for resource, limit in limits.items():
             if used.get(resource) > limit:
-                would = Resources({resource: used.get(resource)}).to_quantities()[resource]
-                allowed = Resources({resource: limit}).to_quantities()[resource]
+                would = format_amount(resource, used.get(resource))
+                allowed = format_amount(resource, limit)
                 yield Violation(
                     pod="",
                     node="",

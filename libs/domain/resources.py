@@ -68,7 +68,7 @@ class Resources:
 
     def to_quantities(self) -> dict[str, str]:
         """Return the Kubernetes quantity map, in canonical form and order."""
-        return {name: _format(name, amount) for name, amount in self._amounts.items()}
+        return {name: format_amount(name, amount) for name, amount in self._amounts.items()}
 
     def get(self, name: str) -> int:
         """Return the amount, zero if the name is missing."""
@@ -142,6 +142,9 @@ class Resources:
     def __repr__(self) -> str:
         return f"Resources({self._amounts!r})"
 
+    def __str__(self) -> str:
+        return ", ".join(f"{text} {name}" for name, text in self.to_quantities().items())
+
 
 NOTHING = Resources()
 
@@ -153,6 +156,30 @@ def total(many: Iterable[Resources]) -> Resources:
         for name, amount in one.items():
             amounts[name] = amounts.get(name, 0) + amount
     return Resources(amounts)
+
+
+def format_amount(name: str, amount: int) -> str:
+    """Return an amount of a resource as a canonical Kubernetes quantity, exactly."""
+    if name == CPU:
+        return quantity.format_millicores(amount)
+    if name in BYTES or name.startswith(HUGEPAGES):
+        return quantity.format_bytes(amount)
+    return quantity.format_units(amount)
+
+
+def readable_amount(name: str, amount: int, *, up: bool = False) -> str:
+    """Return an amount of a resource for people; bytes are rounded.
+
+    Args:
+        name: the resource.
+        amount: in its base unit; below zero where a node holds more than it has.
+        up: round up, as for what is asked; otherwise down, as for what there is.
+    """
+    if amount < 0:
+        return f"-{readable_amount(name, -amount, up=not up)}"
+    if name == CPU:
+        return quantity.format_millicores(amount)
+    return quantity.readable_bytes(amount, up=up) if name in BYTES else str(amount)
 
 
 def _parsed(
@@ -175,11 +202,3 @@ def _parsed(
         if amounts[name] < 0:
             raise InvalidRequest(f"{text!r} is negative", field=path)
     return amounts
-
-
-def _format(name: str, amount: int) -> str:
-    if name == CPU:
-        return quantity.format_millicores(amount)
-    if name in (MEMORY, EPHEMERAL_STORAGE) or name.startswith(HUGEPAGES):
-        return quantity.format_bytes(amount)
-    return quantity.format_units(amount)

@@ -11,14 +11,13 @@ from libs.domain import labels as label_keys
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
 from libs.domain.reason import Rule
-from libs.domain.resources import BYTES
+from libs.domain.resources import BYTES, readable_amount
 from libs.domain.solution import MinValuesPolicy
 from libs.domain.validation import unknown_capacity_types
 from services.solver.core import min_values
 from services.solver.core.encode import Encoded
 from services.solver.core.exclusion import exclusives
 from services.solver.core.packing import Packer
-from services.solver.core.pool_reasons import amount
 from services.solver.core.problem import Problem
 from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, Ints, covering
@@ -137,7 +136,7 @@ def _estimate(template: Template, row: int, asked: Ints) -> PoolMessage:
     kind = template.columns.types[int(template.columns.row_type[row])].name
     room = template.room[row]
     short = ", ".join(
-        f"{amount(name, wanted, up=True)} of {amount(name, there)} {name}"
+        f"{readable_amount(name, wanted, up=True)} of {readable_amount(name, there)} {name}"
         for name, wanted, there in _short(template, asked, room)
     )
     return PoolMessage(

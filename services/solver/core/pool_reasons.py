@@ -10,12 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from libs.domain import quantity
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.reason import Rejection, Rule, TargetKind
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
-from libs.domain.resources import BYTES, CPU, NODES, NOTHING, Resources
+from libs.domain.resources import NODES, NOTHING, Resources, readable_amount
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core import min_values
 from services.solver.core.bearing import not_borne
@@ -141,7 +140,7 @@ def _too_small(case: Case, known: ClaimClass) -> Rejection:
     short = shortages(case.problem.dimensions.names, asked, offered)
     taken = dict(zip(case.problem.dimensions.names, overhead.tolist(), strict=True))
     message = ", ".join(_asked(name, want, taken[name]) for name, want, _ in short)
-    offers = ", ".join(f"{amount(name, there)} {name}" for name, _, there in short)
+    offers = ", ".join(f"{readable_amount(name, there)} {name}" for name, _, there in short)
     found = rejection(
         template.pool.name,
         Rule.RESOURCES,
@@ -154,15 +153,17 @@ def _too_small(case: Case, known: ClaimClass) -> Rejection:
         offered=Resources({name: max(there, 0) for name, _, there in short}),
         overhead=Resources({name: taken[name] for name, _, _ in short if taken[name]}),
         suggestion="; ".join(
-            f"lower the request of {name} by {amount(name, want - there, up=True)}"
+            f"lower the request of {name} by {readable_amount(name, want - there, up=True)}"
             for name, want, there in short
         ),
     )
 
 
 def _asked(name: str, want: int, by_daemons: int) -> str:
-    daemons = f", {amount(name, by_daemons, up=True)} of it by daemons" if by_daemons else ""
-    return f"{amount(name, want, up=True)} {name} asked{daemons}"
+    daemons = (
+        f", {readable_amount(name, by_daemons, up=True)} of it by daemons" if by_daemons else ""
+    )
+    return f"{readable_amount(name, want, up=True)} {name} asked{daemons}"
 
 
 def nearness(asked: Ints, room: Ints, ties: Ints) -> Ints:
@@ -181,13 +182,6 @@ def shortages(names: tuple[str, ...], asked: Ints, offered: Ints) -> list[tuple[
     """Return (resource, asked, offered) of what does not suffice."""
     numbers = zip(names, asked.tolist(), offered.tolist(), strict=True)
     return [(name, want, there) for name, want, there in numbers if want > there]
-
-
-def amount(name: str, number: int, *, up: bool = False) -> str:
-    """Return an amount of a resource as people write it; bytes are rounded, down or up."""
-    if name == CPU:
-        return quantity.format_millicores(number)
-    return quantity.readable_bytes(number, up=up) if name in BYTES else str(number)
 
 
 def _row_rank(known: ClaimClass) -> Ints:
@@ -241,11 +235,10 @@ def _over_limits(case: Case, known: ClaimClass) -> Rejection:
     left = case.problem.limits[template.index].left()
     asked = _smallest_capacity(template, np.flatnonzero(known.rows_for(case.vector)))
     message = (
-        f"limits leave {listed(left)}; each node of this plan counts as the largest type that "
-        "it may become"
+        f"limits leave {left}; each node of this plan counts as the largest type that it may become"
     )
     found = rejection(template.pool.name, Rule.POOL_LIMITS, message)
-    change = f"raise the limits of nodepool {template.pool.name} by {listed(asked.shortage(left))}"
+    change = f"raise the limits of nodepool {template.pool.name} by {asked.shortage(left)}"
     return replace(found, asked=asked, offered=left, suggestion=change)
 
 
@@ -255,11 +248,6 @@ def _smallest_capacity(template: Template, rows: Ints) -> Resources:
         least = template.capacities[rows].min(axis=0)
         found |= dict(zip(template.limited, least.tolist(), strict=True))
     return Resources(found)
-
-
-def listed(resources: Resources) -> str:
-    """Return amounts in words, `4 cpu, 8Gi memory`."""
-    return ", ".join(f"{text} {name}" for name, text in resources.to_quantities().items())
 
 
 def _allowed_by(case: Case, part: Part, known: ClaimClass) -> bool:

@@ -15,13 +15,13 @@ import numpy as np
 
 from libs.domain.reason import Rejection, Rule
 from libs.domain.requirements import Requirements
-from libs.domain.resources import NOTHING, Resources
+from libs.domain.resources import NOTHING, Resources, readable_amount
 from services.solver.core.bearing import bears, not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.case import Case, Part, spread_counts
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.exclusion import conflict
-from services.solver.core.pool_reasons import DEVICES_IGNORED, amount, nearness, shortages
+from services.solver.core.pool_reasons import DEVICES_IGNORED, nearness, shortages
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.standing_packing import compatible
 from services.solver.core.vectors import Bools, Ints, covering
@@ -186,7 +186,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
         case Rule.RESOURCES:
             short = _short(case, bins, position)
             parts = [
-                f"{amount(name, want, up=True)} {name} asked, {_left(name, free)} free"
+                f"{readable_amount(name, want, up=True)} {name} asked, "
+                f"{readable_amount(name, free)} free"
                 for name, want, free in short
             ]
             return ", ".join(parts), ""
@@ -201,10 +202,6 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
     key = part.key if part is not None else ""
     numbers = spread_counts(case, part) if part is not None else ""
     return f"{rule} over {key} does not allow it{numbers}", key
-
-
-def _left(name: str, number: int) -> str:
-    return amount(name, number) if number >= 0 else f"-{amount(name, -number, up=True)}"
 
 
 def _short(case: Case, bins: Bins, position: int) -> list[tuple[str, int, int]]:

@@ -11,7 +11,7 @@ import numpy as np
 from libs.domain.explanation import ChangeKind
 from libs.domain.nodepool import NodePool
 from libs.domain.reason import Rejection, Rule, TargetKind
-from libs.domain.resources import NODES, Resources
+from libs.domain.resources import NODES, format_amount
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.explaining.candidate import (
     Attempt,
@@ -50,11 +50,11 @@ def _attempt(question: Question, template: Template, name: str) -> Attempt:
     def raised(trials: Trials, number: int) -> Found | None:
         change = a_change(
             ChangeKind.POOL_LIMIT,
-            f'raise the limit of nodepool "{pool.name}" to {_exact(name, number)} {name}',
+            f'raise the limit of nodepool "{pool.name}" to {format_amount(name, number)} {name}',
             nodepool=pool.name,
             field=f"spec.limits.{name}",
-            old=_exact(name, pool.limits.get(name)),
-            new=_exact(name, number),
+            old=format_amount(name, pool.limits.get(name)),
+            new=format_amount(name, number),
         )
         return once(change, lambda: _with_limit(question, pool, name, number))(trials)
 
@@ -99,7 +99,3 @@ def _least(question: Question, template: Template, name: str) -> int:
     column = template.limited.index(name)
     found = template.capacities[np.flatnonzero(rows), column]
     return int(found.min()) if len(found) else 0
-
-
-def _exact(name: str, number: int) -> str:
-    return Resources({name: number}).to_quantities()[name]

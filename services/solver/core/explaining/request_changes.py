@@ -11,10 +11,10 @@ import numpy as np
 
 from libs.domain.explanation import ChangeKind
 from libs.domain.reason import Rejection, Rule
-from libs.domain.resources import PODS, Resources
+from libs.domain.resources import PODS, Resources, format_amount, readable_amount
 from services.solver.core.explaining.candidate import Candidate, Question, a_change
 from services.solver.core.explaining.pod_changes import attempt_shape
-from services.solver.core.pool_reasons import amount, narrowest
+from services.solver.core.pool_reasons import narrowest
 from services.solver.core.vectors import Ints, covering
 
 _MOST_SIZES = 3
@@ -39,10 +39,11 @@ def _candidate(question: Question, name: str, size: int) -> Candidate:
     asked = shape.requests.get(name)
     change = a_change(
         ChangeKind.REQUEST,
-        f"ask for {amount(name, size)} {name}, {amount(name, asked - size, up=True)} less",
+        f"ask for {readable_amount(name, size)} {name}, "
+        f"{readable_amount(name, asked - size, up=True)} less",
         field=f"spec.containers.resources.requests.{name}",
-        old=_exact(name, asked),
-        new=_exact(name, size),
+        old=format_amount(name, asked),
+        new=format_amount(name, size),
     )
     lowered = shape.requests.overlaid(Resources({name: size}))
     return Candidate(
@@ -52,10 +53,6 @@ def _candidate(question: Question, name: str, size: int) -> Candidate:
         answers=_RULES,
         attempt=attempt_shape(question, change, replace(shape, requests=lowered)),
     )
-
-
-def _exact(name: str, number: int) -> str:
-    return Resources({name: number}).to_quantities()[name]
 
 
 def _sizes(question: Question, column: int) -> list[int]:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.resources import NOTHING, Resources, total
+from libs.domain.resources import NOTHING, Resources, readable_amount, total
 
 vectors = st.dictionaries(st.sampled_from(("cpu", "memory", "pods")), st.integers(-3, 3)).map(
     Resources
@@ -65,6 +65,23 @@ def test_quantities_come_out_in_canonical_form() -> None:
         "nvidia.com/gpu": "2",
         "pods": "110",
     }
+    assert str(resources) == "1500m cpu, 2Mi hugepages-2Mi, 1Gi memory, 2 nvidia.com/gpu, 110 pods"
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "up", "shown"),
+    [
+        pytest.param("cpu", 1500, False, "1500m", id="cpu"),
+        pytest.param("memory", 2**30 + 1, True, "1.1Gi", id="what is asked"),
+        pytest.param("memory", 2**30 + 1, False, "1Gi", id="what there is"),
+        pytest.param("memory", -(2**30) - 1, False, "-1.1Gi", id="less than nothing"),
+        pytest.param("pods", 2000, False, "2000", id="a count"),
+    ],
+)
+def test_amounts_are_shown_to_people_in_their_unit(
+    name: str, amount: int, up: bool, shown: str
+) -> None:
+    assert readable_amount(name, amount, up=up) == shown
 
 
 @pytest.mark.parametrize(
