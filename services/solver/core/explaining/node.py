@@ -14,6 +14,7 @@ from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.plan import Blocker, Decision, LaunchOption
 from libs.domain.pod import PodRow
+from libs.domain.price import offering_key, prices
 from libs.domain.reason import Rejection, TargetKind
 from libs.domain.resources import NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot, keyed
@@ -146,23 +147,14 @@ def _states(subject: _Subject) -> tuple[str, ...]:
 
 def _price(encoded: Encoded, subject: _Subject) -> int | None:
     """Return what its offering costs now; None where the catalogue does not have it."""
-    claim, labels = subject.claim, subject.labels
+    claim = subject.claim
     offers = encoded.market.by_pool.get(subject.pool)
     columns = offers.columns if offers is not None else None
     if claim is not None:
         columns = encoded.market.of_claim(claim)
     if columns is None:
         return None
-    wanted = (
-        labels.get(label_keys.INSTANCE_TYPE),
-        labels.get(label_keys.ZONE),
-        labels.get(label_keys.CAPACITY_TYPE),
-    )
-    for position, offering in enumerate(columns.offerings):
-        kind = columns.types[int(columns.row_type[columns.row[position]])]
-        if (kind.name, offering.zone, offering.capacity_type) == wanted:
-            return offering.price_nanos_per_hour
-    return None
+    return prices(columns.source).get(offering_key(subject.labels))
 
 
 # What keeps it.
