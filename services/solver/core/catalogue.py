@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from libs.domain import labels as label_keys
 from libs.domain.allocatable import allocatable, full_capacity
@@ -23,7 +22,7 @@ from libs.domain.resources import Resources
 from services.solver.core.vectors import MOST, Bools, Ints
 
 _MOST_MASKS = 2048
-_CAPACITY_TYPES = ("reserved", "spot", "on-demand")
+_PRECEDENCE = {str(kind): place for place, kind in enumerate(CapacityType)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +194,10 @@ def _meets(
     return there is not None and there.has_intersection(asked)
 
 
-def _rank(offerings: list[Offering], price: Ints, kinds: npt.NDArray[np.int64]) -> Ints:
+def _rank(offerings: list[Offering], price: Ints, kinds: Ints) -> Ints:
+    unknown = len(_PRECEDENCE)
     precedence = np.array(
-        [
-            _CAPACITY_TYPES.index(one.capacity_type) if one.capacity_type in _CAPACITY_TYPES else 3
-            for one in offerings
-        ],
-        np.int64,
+        [_PRECEDENCE.get(one.capacity_type, unknown) for one in offerings], np.int64
     )
     zones = sorted({one.zone for one in offerings})
     place = {zone: index for index, zone in enumerate(zones)}
@@ -214,7 +210,7 @@ def _rank(offerings: list[Offering], price: Ints, kinds: npt.NDArray[np.int64]) 
 def _reservations(offerings: list[Offering]) -> dict[str, int]:
     left: dict[str, int] = {}
     for one in offerings:
-        if one.capacity_type == "reserved" and one.available:
+        if one.capacity_type == CapacityType.RESERVED and one.available:
             known = left.get(one.reservation_id, one.reservation_capacity)
             left[one.reservation_id] = min(known, one.reservation_capacity)
     return left
