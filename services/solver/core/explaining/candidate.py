@@ -10,7 +10,7 @@ from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.explaining.trial import Decision, Trials
+from services.solver.core.explaining.trial import Decided, Trials
 from services.solver.core.reasons import Leftover
 
 
@@ -18,7 +18,7 @@ from services.solver.core.reasons import Leftover
 class Question:
     """A pod without a place, and what was decided about it."""
 
-    decision: Decision
+    decision: Decided
     row: PodRow
     shape: PodShape
     leftover: Leftover

@@ -7,11 +7,11 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from services.solver.core.catalogue import CatalogueColumns
-from services.solver.core.explaining.trial import Decision
+from services.solver.core.explaining.trial import Decided
 from services.solver.core.vectors import Bools
 
 
-def known_values(decision: Decision, key: str) -> frozenset[str]:
+def known_values(decision: Decided, key: str) -> frozenset[str]:
     """Return the values of a label that some node has or could be bought with."""
     found: set[str] = set()
     for node in decision.snapshot.nodes.values():

@@ -22,7 +22,7 @@ from services.solver.core.explaining.candidate import (
     once,
 )
 from services.solver.core.explaining.edits import with_limits, with_pool
-from services.solver.core.explaining.trial import Decision, Trials
+from services.solver.core.explaining.trial import Decided, Trials
 from services.solver.core.pool_reasons import narrowest
 from services.solver.core.template import Template
 
@@ -74,7 +74,7 @@ def _with_limit(question: Question, pool: NodePool, name: str, number: int) -> C
     return with_pool(question.snapshot, with_limits(pool, **{name: number}))
 
 
-def _used(decision: Decision, pool: str, name: str) -> int:
+def _used(decision: Decided, pool: str, name: str) -> int:
     """Return what counts towards a limit after the plan."""
     for limits in decision.packed.problem.limits:
         if limits.template.pool.name == pool:

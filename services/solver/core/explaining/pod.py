@@ -16,7 +16,7 @@ from services.solver.core.explaining.candidate import Found, Question
 from services.solver.core.explaining.changes import changes
 from services.solver.core.explaining.options import options_of, options_of_claim
 from services.solver.core.explaining.trial import (
-    Decision,
+    Decided,
     Desk,
     Landing,
     Trials,
@@ -118,7 +118,7 @@ class _State:
     leftover: Leftover
 
 
-def _state(decision: Decision, uid: str, *, left: bool) -> _State:
+def _state(decision: Decided, uid: str, *, left: bool) -> _State:
     """Return what the rules say of the pod where packing ended.
 
     A pod of a gang that was left out as a whole was not packed at last: it is asked about alone.
@@ -137,7 +137,7 @@ def _state(decision: Decision, uid: str, *, left: bool) -> _State:
 
 
 def _placed(
-    decision: Decision, state: _State, row: PodRow, landing: Landing, base: Explanation
+    decision: Decided, state: _State, row: PodRow, landing: Landing, base: Explanation
 ) -> Explanation:
     claim = landing.planned
     pod = _pod(row, PodSituation.PLACED, _where(state, row, landing))
@@ -197,7 +197,7 @@ def _passed_over(reason: Unplaceable, pool: str) -> str:
 
 
 def _without_place(
-    desk: Desk, decision: Decision, state: _State, row: PodRow, base: Explanation
+    desk: Desk, decision: Decided, state: _State, row: PodRow, base: Explanation
 ) -> PodAnswer:
     question = Question(
         decision=decision,

@@ -6,6 +6,7 @@ Apart because they concern nobody else: only this pod gets another shape.
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from libs.domain import labels as label_keys
 from libs.domain import spelling
@@ -15,6 +16,7 @@ from libs.domain.reason import Rule
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.taint import Taint, Toleration
+from libs.domain.topology import PodAffinityTerm
 from services.solver.core.bearing import not_borne
 from services.solver.core.explaining.candidate import (
     Attempt,
@@ -26,6 +28,8 @@ from services.solver.core.explaining.candidate import (
 from services.solver.core.explaining.edits import with_shape
 from services.solver.core.explaining.known import known_values
 
+_Item = TypeVar("_Item")
+
 _MOST_TAINTS = 8
 _MOST_ZONES = 8
 _AFFINITY = "spec.affinity"
@@ -33,7 +37,6 @@ _TERMS = "requiredDuringSchedulingIgnoredDuringExecution"
 _NODE_TERMS = f"{_AFFINITY}.nodeAffinity.{_TERMS}.nodeSelectorTerms"
 _SELECTION = frozenset({Rule.NODE_AFFINITY, Rule.OFFERINGS, Rule.RESOURCES, Rule.VOLUME_TOPOLOGY})
 _TAINTS = frozenset({Rule.TAINTS})
-_PORTS = frozenset({Rule.HOST_PORTS})
 _VOLUMES = frozenset({Rule.VOLUME_TOPOLOGY, Rule.VOLUME_CLAIM, Rule.VOLUME_LIMITS})
 
 
@@ -183,40 +186,47 @@ def _only(values: frozenset[str]) -> str:
 def _affinities(question: Question) -> Iterator[Candidate]:
     shape = question.shape
     for index, term in enumerate(shape.affinity):
-        kept = shape.affinity[:index] + shape.affinity[index + 1 :]
-        what = _selected(term.selector.requirements if term.selector is not None else None)
+        what = _selected(term)
         change = a_change(
             ChangeKind.AFFINITY,
             f"need no {what} in the same {term.topology_key}",
             field=f"{_AFFINITY}.podAffinity.{_TERMS}",
             old=f"{what} by {term.topology_key}",
         )
-        yield Candidate(
-            kind=change.kind,
-            text=f"{index:03}",
-            answers=frozenset({Rule.POD_AFFINITY}),
-            attempt=attempt_shape(question, change, replace(shape, affinity=kept)),
-        )
+        edited = replace(shape, affinity=_but(shape.affinity, index))
+        yield _by_index(question, change, index, Rule.POD_AFFINITY, edited)
     for index, term in enumerate(shape.anti_affinity):
-        kept = shape.anti_affinity[:index] + shape.anti_affinity[index + 1 :]
-        what = _selected(term.selector.requirements if term.selector is not None else None)
+        what = _selected(term)
         change = a_change(
             ChangeKind.ANTI_AFFINITY,
             f"bear {what} in the same {term.topology_key}",
             field=f"{_AFFINITY}.podAntiAffinity.{_TERMS}",
             old=f"{what} by {term.topology_key}",
         )
-        yield Candidate(
-            kind=change.kind,
-            text=f"{index:03}",
-            answers=frozenset({Rule.POD_ANTI_AFFINITY}),
-            attempt=attempt_shape(question, change, replace(shape, anti_affinity=kept)),
-        )
+        edited = replace(shape, anti_affinity=_but(shape.anti_affinity, index))
+        yield _by_index(question, change, index, Rule.POD_ANTI_AFFINITY, edited)
 
 
-def _selected(requirements: Requirements | None) -> str:
-    if requirements is None:
+def _but(many: tuple[_Item, ...], index: int) -> tuple[_Item, ...]:
+    """Return all but one."""
+    return many[:index] + many[index + 1 :]
+
+
+def _by_index(
+    question: Question, change: Change, index: int, answers: Rule, edited: PodShape
+) -> Candidate:
+    return Candidate(
+        kind=change.kind,
+        text=f"{index:03}",
+        answers=frozenset({answers}),
+        attempt=attempt_shape(question, change, edited),
+    )
+
+
+def _selected(term: PodAffinityTerm) -> str:
+    if term.selector is None:
         return "pods"
+    requirements = term.selector.requirements
     return f"pods with {requirements}" if len(requirements) else "any pods"
 
 
@@ -226,7 +236,6 @@ def _selected(requirements: Requirements | None) -> str:
 def _ports(question: Question) -> Iterator[Candidate]:
     shape = question.shape
     for index, port in enumerate(shape.host_ports):
-        kept = shape.host_ports[:index] + shape.host_ports[index + 1 :]
         name = f"{port.port}/{port.protocol}"
         change = a_change(
             ChangeKind.HOST_PORT,
@@ -234,12 +243,8 @@ def _ports(question: Question) -> Iterator[Candidate]:
             field="spec.containers.ports.hostPort",
             old=name,
         )
-        yield Candidate(
-            kind=change.kind,
-            text=f"{index:03}",
-            answers=_PORTS,
-            attempt=attempt_shape(question, change, replace(shape, host_ports=kept)),
-        )
+        edited = replace(shape, host_ports=_but(shape.host_ports, index))
+        yield _by_index(question, change, index, Rule.HOST_PORTS, edited)
 
 
 def _volumes(question: Question) -> Iterator[Candidate]:

@@ -34,7 +34,7 @@ class Landing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decided:
     """A snapshot, what the solver made of it and the state in which it ended."""
 
     snapshot: ClusterSnapshot
@@ -52,7 +52,7 @@ class Landed:
     """A trial that gave the pod a place."""
 
     landing: Landing
-    decision: Decision
+    decision: Decided
 
 
 @dataclass(slots=True, kw_only=True)
@@ -71,14 +71,14 @@ class Desk:
         """Return the snapshot in columns."""
         return encode(snapshot, self.options, self.options.now or snapshot.observed_at, self.memory)
 
-    def decide(self, snapshot: ClusterSnapshot) -> Decision:
+    def decide(self, snapshot: ClusterSnapshot) -> Decided:
         """Return the solver's decision.
 
         Raises:
             Unavailable: the caller has gone away.
         """
         encoded = self.encode(snapshot)
-        return Decision(snapshot=snapshot, encoded=encoded, packed=packed(encoded, self.cancelled))
+        return Decided(snapshot=snapshot, encoded=encoded, packed=packed(encoded, self.cancelled))
 
     def _remembering(
         self, build: Callable[[Catalogue], CatalogueColumns]
