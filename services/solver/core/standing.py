@@ -9,7 +9,7 @@ Source: `docs/sources.md` D3.4, D5.2, D6.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,17 +18,16 @@ from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.reason import TargetKind
-from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import total
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.taint import Effect, Taint
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
-from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.domains import ABSENT, Domains
 from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.market import Market
+from services.solver.core.possible import Possible, may_become
 from services.solver.core.template import Template
 from services.solver.core.vectors import MOST, Bools, Dimensions, Ints
 from services.solver.core.workload import BoundPods, Workload
@@ -37,15 +36,6 @@ UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=Effect.NO_S
 
 _STARTED = {label_keys.REGISTERED: "true", label_keys.INITIALIZED: "true"}
 """Labels that whatever is on its start will have when pods come to it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Possible:
-    """What a claim that is not launched may become: offerings of a catalogue, (n_offerings,)."""
-
-    requirements: Requirements
-    columns: CatalogueColumns | None
-    offerings: Bools | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,7 +54,7 @@ class StandingClass:
         """Tell whether the labels meet a pod's requirements, whatever the claim becomes."""
         if self.possible is None:
             return requirements.allows(self.labels)
-        return all(_is_certain(self.possible, self.labels, one) for one in requirements)
+        return all(self.possible.meets(one, self.labels) for one in requirements)
 
     def tolerated(self, ask: Ask) -> bool:
         """Tell whether a pod bears the taints."""
@@ -81,7 +71,7 @@ class StandingClass:
         own = self.possible.requirements.get(key)
         if own is None and key not in label_keys.WELL_KNOWN:
             return ABSENT
-        outcomes = set(_outcomes(self.possible, key))
+        outcomes = set(self.possible.outcomes(key))
         only = outcomes.pop() if len(outcomes) == 1 else own
         if only is not None and not only.complement and len(only.values) == 1:
             return domains.bits(key, only.values)
@@ -301,7 +291,9 @@ def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
         labels = label_keys.canonical_labels(dict(claim.labels)) | _STARTED
         # Its node will have a name, though nobody knows which.
         labels.setdefault(label_keys.HOSTNAME, claim.name)
-        possible = None if len(claim.allocatable) else _possible(claim, labels, given)
+        possible = None
+        if not len(claim.allocatable):
+            possible = may_become(claim, labels, given.market.of_claim(claim))
         daemons = [
             ask.shape for ask in given.daemons.values() if _may_run_on(ask, labels, claim, possible)
         ]
@@ -344,20 +336,6 @@ def _replaced(claim: NodeClaim, snapshot: ClusterSnapshot) -> bool:
     return command is not None and all(name in snapshot.nodeclaims for name in command.replacements)
 
 
-def _possible(claim: NodeClaim, labels: Mapping[str, str], given: StandingInput) -> Possible:
-    requirements = claim.requirements.intersection(Requirements.from_labels(labels))
-    columns = given.market.of_claim(claim)
-    if columns is None:
-        return Possible(requirements=requirements, columns=None, offerings=None)
-    mask = np.ones(len(columns.offerings), np.bool_)
-    for one in requirements:
-        mask &= columns.mask(one, lenient=True)
-    still = mask & columns.available
-    return Possible(
-        requirements=requirements, columns=columns, offerings=still if still.any() else mask
-    )
-
-
 def _claim_room(
     claim: NodeClaim, possible: Possible | None, overhead: Ints, given: StandingInput
 ) -> Ints:
@@ -378,33 +356,3 @@ def _claim_room(
     rows = np.unique(possible.columns.row[possible.offerings])
     least: Ints = possible.columns.matrix(given.dimensions.names)[rows].min(axis=0)
     return least - overhead
-
-
-def _is_certain(possible: Possible, labels: Mapping[str, str], asked: Requirement) -> bool:
-    """Tell whether the requirement holds whatever the claim becomes."""
-    value = labels.get(asked.key)
-    if value is not None:
-        return asked.has(value)
-    own = possible.requirements.get(asked.key)
-    if own is not None and asked.contains(own):
-        return True
-    if possible.columns is None or possible.offerings is None:
-        return own is None and asked.absent
-    return all(
-        asked.absent if there is None else asked.contains(there)
-        for there in _outcomes(possible, asked.key)
-    )
-
-
-def _outcomes(possible: Possible, key: str) -> Iterator[Requirement | None]:
-    """Yield what is known of a label on each kind of node that the claim may become."""
-    if possible.columns is None or possible.offerings is None:
-        return
-    own = possible.requirements.get(key)
-    column = possible.columns.key(key)
-    for number in np.unique(column.index[possible.offerings]).tolist():
-        there = own
-        for one in column.distinct[number]:
-            if one is not None:
-                there = one if there is None else there.intersection(one)
-        yield there
