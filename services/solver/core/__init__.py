@@ -5,7 +5,16 @@ preferences given up; *standing* capacity is nodes and claims in flight, whose r
 *claim* is a node that this plan would buy, whose instance type stays open until the end; a *bin*
 is either, counted standing first; a *tally* counts pods by topology domain.
 
-Layers, each importing only those before it: `vectors`, `ports`, `catalogue` → `workload`, `ask` →
-`domains`, `template`, `standing`, `claim_class` → `tally`, `topology`, `verdict` → `bins`,
-`targets`, `packing`, `encode` → `launch`, `reasons`, `answer`, `gangs` → `solve`.
+Layers, each importing only those before it; within one in the order named:
+
+- the input: `vectors`, `ask`, `bearing`, `exclusion`, `domains`, `workload`, `precedence`
+- what is sold: `catalogue`, `market`, `price`, `template`, `limits`
+- where pods may go: `claim_class` and `min_values`, `reservations`; `possible`, `standing`;
+  `devices`; `bins`, `targets`
+- what pods mean for each other: `tally`, `rules`, `ground`, `tallies`, `topology`, `verdict`
+- packing: `problem`, `standing_packing`, `claim_packing`, `packing`; before it `supply`,
+  `companions`, `encode`, around it `gangs`
+- the answer: `case`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`, `steering`, `launch`;
+  `messages`, `plan_id`, `answer`
+- the questions: `solve`, `acceptance`, `explaining`
 """
