@@ -9,16 +9,16 @@ Laws:
       mended, unlike a live cluster. What only leads nowhere (a claim that is not there) is not: the
       pod is set aside in the snapshot, as in a live cluster. Nor is an overlay that breaks its
       rules: it is not in force and the plan says why, as its status would.
-    - The order of objects does not matter; of two with one name the later one counts, with a note.
+    - The order of objects does not matter, but for two with one name (`documents`).
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
+from libs.cluster.documents import FileObject, objects_of
 from libs.cluster.replicas import missing_replicas
 from libs.cluster.requests import requested
 from libs.cluster.state import ClusterState, StateOptions
@@ -35,7 +35,7 @@ from libs.kube.convert.template import Admission, daemon_shape
 from libs.kube.convert.workload import pod_disruption_budget
 from libs.kube.objects.decoding import from_document
 from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodePool
-from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_of
+from libs.kube.objects.kinds import KubeObject, kind_of
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
 from libs.kube.objects.policy import PodDisruptionBudget, PriorityClass, RuntimeClass
@@ -46,31 +46,6 @@ DEFAULT_POOL = "default"
 FROM_FILES = StateOptions(offline=True)
 
 _NO_CLASSES = Admission(runtimes={}, priorities={})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileObject:
-    """An object and where it was read."""
-
-    source: str
-    obj: KubeObject
-    document: Mapping[str, Any]
-    """The object as it stands in the file."""
-
-    @property
-    def shown(self) -> str:
-        """Return source, kind and name for messages."""
-        metadata = self.obj.metadata
-        name = "/".join(part for part in (metadata.namespace, metadata.name) if part)
-        return f'{self.source}: {kind_of(self.obj)} "{name}"'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileObjects:
-    """All objects of some files, and what was left out."""
-
-    objects: tuple[FileObject, ...]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +108,7 @@ def load(
     added, assumptions = _add_replicas(read.objects, state)
     notes = [*read.notes, *assumptions]
     if not any(isinstance(one.obj, NodePool) for one in read.objects):
-        state.upsert(default_pool(default_class))
+        state.upsert(_default_pool(default_class))
         notes.append(
             f'no NodePool in the input: one named "{DEFAULT_POOL}" for Linux nodes of any type '
             "is assumed"
@@ -144,32 +119,13 @@ def load(
         node_classes=_wanted_classes(read.objects, state),
         notes=tuple(notes),
         documents=(
-            *((kind_of(one.obj), _plain(one)) for one in read.objects),
+            *((kind_of(one.obj), one.plain) for one in read.objects),
             *((kind_of(one), msgspec.to_builtins(one)) for one in added),
         ),
     )
 
 
-def objects_of(documents: Iterable[tuple[str, object]]) -> FileObjects:
-    """Return the objects in the documents, Lists taken apart.
-
-    Kinds that planning does not read are left out with a note.
-
-    Raises:
-        InvalidRequest: a document that is no object, or a field of the wrong type; names source,
-            object and field.
-    """
-    gathered = _Gathered()
-    for source, document in documents:
-        try:
-            for one in _flat(source, document):
-                gathered.add(source, one)
-        except RecursionError:
-            raise InvalidRequest("is nested too deeply, or contains itself", field=source) from None
-    return gathered.result()
-
-
-def default_pool(node_class: NodeClassRef) -> NodePool:
+def _default_pool(node_class: NodeClassRef) -> NodePool:
     """Return the NodePool that is assumed where there is none: Linux, and otherwise anything."""
     return from_document(
         {
@@ -191,107 +147,6 @@ def default_pool(node_class: NodeClassRef) -> NodePool:
         },
         NodePool,
     )
-
-
-@dataclass(slots=True)
-class _Gathered:
-    """Objects by kind and name, in the order in which they came."""
-
-    found: dict[tuple[str, str, str], FileObject] = field(default_factory=dict)
-    skipped: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
-
-    def add(self, source: str, document: Mapping[str, Any]) -> None:
-        api_version, kind = _type_of(source, document)
-        struct = struct_of(api_version, kind)
-        if struct is None:
-            self.skipped[f"{api_version} {kind}"] += 1
-            return
-        obj = _with_defaults(_converted(source, kind, document, struct))
-        one = FileObject(source=source, obj=obj, document=document)
-        if not obj.metadata.name:
-            raise InvalidRequest(
-                "has no name", field=f"{source}: {kind} number {len(self.found) + 1}: metadata.name"
-            )
-        key = kind, obj.metadata.namespace, obj.metadata.name
-        if key in self.found:
-            self.notes.append(f"{one.shown} is there twice; the later one counts")
-        self.found[key] = one
-
-    def result(self) -> FileObjects:
-        left_out = [
-            f"{count} of {kind} left out: planning does not read that kind"
-            for kind, count in sorted(self.skipped.items())
-        ]
-        return FileObjects(objects=tuple(self.found.values()), notes=(*self.notes, *left_out))
-
-
-def _flat(source: str, document: object) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a document: itself, the items of a List, the members of an array."""
-    if document is None:
-        return
-    if isinstance(document, list | tuple):
-        for one in document:
-            yield from _flat(source, one)
-        return
-    if not isinstance(document, Mapping):
-        raise InvalidRequest(f"{document!r:.80} is not a Kubernetes object", field=source)
-    kind = document.get("kind")
-    is_list = isinstance(kind, str) and kind.endswith("List")
-    if not (isinstance(kind, str) and is_list and ("items" in document or kind == "List")):
-        yield document
-        return
-    items = document.get("items") or ()
-    if not isinstance(items, list | tuple):
-        raise InvalidRequest("is not a list", field=f"{source}: {kind}: items")
-    own = {"apiVersion": document.get("apiVersion"), "kind": kind.removesuffix("List")}
-    for one in items:
-        # Items of a typed list, as the API answers, leave out what the list says already.
-        typed = {**own, **one} if kind != "List" and isinstance(one, Mapping) else one
-        yield from _flat(source, typed)
-
-
-def _type_of(source: str, document: Mapping[str, Any]) -> tuple[str, str]:
-    metadata = document.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    shown = f'{source}: object "{name}"' if name else f"{source}: an object"
-    found = []
-    for key in ("apiVersion", "kind"):
-        text = document.get(key)
-        if not isinstance(text, str) or not text:
-            raise InvalidRequest("is missing", field=f"{shown}: {key}")
-        found.append(text)
-    return found[0], found[1]
-
-
-def _converted(
-    source: str, kind: str, document: Mapping[str, Any], struct: type[KubeObject]
-) -> KubeObject:
-    try:
-        return from_document(document, struct)
-    except InvalidRequest as error:
-        metadata = document.get("metadata")
-        named = metadata if isinstance(metadata, Mapping) else {}
-        name = "/".join(str(named[key]) for key in ("namespace", "name") if named.get(key))
-        where = f'{source}: {kind} "{name}"' + (f": {error.field}" if error.field else "")
-        raise InvalidRequest(error.detail, field=where) from None
-
-
-def _with_defaults(obj: KubeObject) -> KubeObject:
-    """Return the object in the namespace where kubectl would put it."""
-    namespace = (obj.metadata.namespace or "default") if is_namespaced(obj) else ""
-    if namespace == obj.metadata.namespace:
-        return obj
-    metadata = msgspec.structs.replace(obj.metadata, namespace=namespace)
-    return msgspec.structs.replace(obj, metadata=metadata)
-
-
-def _plain(one: FileObject) -> Mapping[str, Any]:
-    """Return the document in the namespace where kubectl would put it."""
-    namespace = one.obj.metadata.namespace
-    if not namespace:
-        return one.document
-    return {**one.document, "metadata": {**one.document["metadata"], "namespace": namespace}}
 
 
 def _add_replicas(

@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from libs.cluster.files import LoadedCluster, load, objects_of
+from libs.cluster.documents import objects_of
+from libs.cluster.files import LoadedCluster, load
 from libs.domain.capacity import NodeClassRef
 from libs.domain.errors import InvalidRequest
 from tests.unit.libs.cluster.clusters import pod_names, reasons, row_of, taken
