@@ -16,6 +16,7 @@ from libs.oracle.objects import (
     name_of,
     namespace_of,
     spec_of,
+    storage_class_of,
 )
 from libs.oracle.pods import read_pod
 from libs.oracle.volume_matching import BOUND_ANNOTATION, SELECTED_NODE_ANNOTATION, match_static
@@ -46,7 +47,7 @@ def bind_claims(cluster: Cluster, pod: KubeObject, node_name: str) -> list[tuple
 
 def _new_volume(cluster: Cluster, claim: KubeObject, node: Node) -> KubeObject:
     spec = spec_of(claim)
-    provisioner = cluster.storage_classes[spec["storageClassName"]].get("provisioner", "")
+    provisioner = cluster.storage_classes[storage_class_of(claim)].get("provisioner", "")
     name = f"pvc-{namespace_of(claim)}-{name_of(claim)}"
     keys = _topology_keys(cluster.csi_nodes.get(node.name), provisioner) or (_ZONE,)
     expressions = [
@@ -62,7 +63,7 @@ def _new_volume(cluster: Cluster, claim: KubeObject, node: Node) -> KubeObject:
         "spec": {
             "capacity": dict((spec.get("resources") or {}).get("requests") or {}),
             "accessModes": list(spec.get("accessModes") or ()),
-            "storageClassName": spec["storageClassName"],
+            "storageClassName": storage_class_of(claim),
             "csi": {"driver": provisioner, "volumeHandle": name},
             **({"nodeAffinity": affinity} if expressions else {}),
         },

@@ -45,6 +45,12 @@ def annotations_of(obj: KubeObject) -> Mapping[str, str]:
     return metadata_of(obj).get("annotations") or {}
 
 
+def storage_class_of(obj: KubeObject) -> str:
+    """Return the class of a claim or volume, empty for none; the annotation of old comes first."""
+    named = annotations_of(obj).get("volume.beta.kubernetes.io/storage-class")
+    return str((spec_of(obj).get("storageClassName") if named is None else named) or "")
+
+
 def key_of(obj: KubeObject) -> str:
     """Return `namespace/name`, the key of namespaced objects."""
     return f"{namespace_of(obj)}/{name_of(obj)}"

@@ -19,6 +19,7 @@ from libs.oracle.objects import (
     name_of,
     spec_of,
     status_of,
+    storage_class_of,
 )
 from libs.oracle.selectors import read_selector
 
@@ -58,7 +59,7 @@ def match_static(
 
 def can_provision(cluster: Cluster, claim: KubeObject, node: Node) -> bool:
     """Tell whether the claim's class would make a volume that the node reaches."""
-    storage_class = cluster.storage_classes.get(spec_of(claim).get("storageClassName") or "")
+    storage_class = cluster.storage_classes.get(storage_class_of(claim))
     if storage_class is None or storage_class.get("provisioner") in (None, "", _NO_PROVISIONER):
         return False
     terms = storage_class.get("allowedTopologies") or ()
@@ -70,7 +71,7 @@ def has_capacity(cluster: Cluster, claim: KubeObject, node: Node) -> bool:
 
     Only drivers that say so publish how much room there is (`CSIDriver.spec.storageCapacity`).
     """
-    class_name = spec_of(claim).get("storageClassName") or ""
+    class_name = storage_class_of(claim)
     provisioner = cluster.storage_classes.get(class_name, {}).get("provisioner") or ""
     driver = cluster.csi_drivers.get(provisioner, {})
     if not spec_of(driver).get("storageCapacity") or not requested(claim):
@@ -100,7 +101,7 @@ def _fits(claim: KubeObject, volume: KubeObject) -> bool:
     spec, wanted = spec_of(volume), spec_of(claim)
     if metadata_of(volume).get("deletionTimestamp") or _capacity(volume) < requested(claim):
         return False
-    if (spec.get("storageClassName") or "") != (wanted.get("storageClassName") or ""):
+    if storage_class_of(volume) != storage_class_of(claim):
         return False
     if (spec.get("volumeMode") or "Filesystem") != (wanted.get("volumeMode") or "Filesystem"):
         return False

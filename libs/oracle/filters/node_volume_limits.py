@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import PASSES, NodeTest
-from libs.oracle.objects import KubeObject, spec_of
+from libs.oracle.objects import KubeObject, spec_of, storage_class_of
 from libs.oracle.pods import Pod
 
 _REASON = ("node(s) exceed max volume count",)
@@ -86,7 +86,7 @@ def _of_claim(cluster: Cluster, key: str) -> Attachment | None:
     if volume is not None:
         return _of_source(spec_of(volume))
     # A volume that is yet to be provisioned counts under its class's driver.
-    storage_class = cluster.storage_classes.get(spec_of(claim).get("storageClassName") or "")
+    storage_class = cluster.storage_classes.get(storage_class_of(claim))
     if storage_class is None:
         return None
     provisioner = storage_class.get("provisioner") or ""

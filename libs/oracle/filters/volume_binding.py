@@ -12,6 +12,7 @@ from libs.oracle.objects import (
     metadata_of,
     spec_of,
     status_of,
+    storage_class_of,
 )
 from libs.oracle.pods import Pod
 from libs.oracle.volume_matching import (
@@ -60,7 +61,7 @@ def is_bound(claim: KubeObject) -> bool:
 
 def waits_for_consumer(cluster: Cluster, claim: KubeObject) -> bool:
     """Tell whether an unbound claim is bound only when its pod has a node."""
-    storage_class = cluster.storage_classes.get(spec_of(claim).get("storageClassName") or "")
+    storage_class = cluster.storage_classes.get(storage_class_of(claim))
     return (
         storage_class is not None
         and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"

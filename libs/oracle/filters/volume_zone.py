@@ -5,7 +5,7 @@ Volumes of ephemeral claims are not looked at.
 
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import PASSES, NodeTest, PodRefused
-from libs.oracle.objects import KubeObject, labels_of, spec_of
+from libs.oracle.objects import KubeObject, labels_of, spec_of, storage_class_of
 from libs.oracle.pods import Pod
 
 _REASON = ("node(s) had no available volume zone",)
@@ -61,7 +61,7 @@ def _within(domains: list[tuple[str, frozenset[str]]]) -> NodeTest:
 
 
 def _unbound(cluster: Cluster, claim: KubeObject) -> PodRefused | None:
-    class_name = spec_of(claim).get("storageClassName") or ""
+    class_name = storage_class_of(claim)
     if not class_name:
         return PodRefused("PersistentVolumeClaim had no pv name and storageClass name")
     storage_class = cluster.storage_classes.get(class_name)

@@ -114,3 +114,22 @@ def test_a_node_that_states_no_allocatable_offers_its_capacity() -> None:
     bare = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1", "pods": "1"}}}
 
     assert judge(cluster_from_lists({"nodes": [bare]}), pod("a")).feasible == ("n",)
+
+
+@pytest.mark.parametrize(
+    ("annotated", "feasible"),
+    [("late", ("n1", "n2")), ("static", ()), ("none-such", ())],
+)
+def test_the_annotation_of_old_names_a_claims_class_before_its_spec_does(
+    annotated: str, feasible: tuple[str, ...]
+) -> None:
+    waiting = claim("c", class_name="late")
+    waiting["metadata"]["annotations"] = {"volume.beta.kubernetes.io/storage-class": annotated}
+    classes = [
+        storage_class(),
+        storage_class("static", provisioner="kubernetes.io/no-provisioner"),
+    ]
+
+    found = verdict_on(pod("a", volumes=mounts("c")), waiting, storageClasses=classes)
+
+    assert found.feasible == feasible
