@@ -3,11 +3,9 @@
 Apart because three grammars look alike: Go's durations (pod annotations), Karpenter's plain ones
 (whole hours, minutes and seconds) and its nillable ones (plain, or `Never`).
 
-Laws:
-    - `parse_go(format_go(span)) == span`.
-    - What Go refuses is refused: no days, no spaces, nothing beyond 2⁶³-1 nanoseconds (292 years).
+Law: what Go refuses is refused: no days, no spaces, nothing beyond 2⁶³-1 nanoseconds (292 years).
 
-Source: Go package time, ParseDuration and Duration.String; `docs/sources.md` 1.2.
+Source: Go package time, ParseDuration; `docs/sources.md` 1.2.
 """
 
 import re
@@ -88,26 +86,3 @@ def parse_nillable(text: str) -> timedelta | None:
         InvalidRequest: anything else.
     """
     return None if text == NEVER else parse_plain(text)
-
-
-def format_go(span: timedelta) -> str:
-    """Return the form in which Go writes a span: `720h0m0s`, `1m30.5s`, `250ms`, `0s`."""
-    micros = span // timedelta(microseconds=1)
-    sign, micros = ("-", -micros) if micros < 0 else ("", micros)
-    if micros == 0:
-        return "0s"
-    if micros < 1000:
-        return f"{sign}{micros}µs"
-    if micros < 1_000_000:
-        return f"{sign}{_decimal(micros, 3)}ms"
-    minutes, micros = divmod(micros, 60_000_000)
-    hours, minutes = divmod(minutes, 60)
-    seconds = f"{_decimal(micros, 6)}s"
-    if hours:
-        return f"{sign}{hours}h{minutes}m{seconds}"
-    return f"{sign}{minutes}m{seconds}" if minutes else f"{sign}{seconds}"
-
-
-def _decimal(amount: int, digits: int) -> str:
-    whole, part = divmod(amount, 10**digits)
-    return f"{whole}.{part:0{digits}}".rstrip("0") if part else str(whole)

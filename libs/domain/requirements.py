@@ -73,14 +73,9 @@ class Requirements:
         return cls(parsed)
 
     @classmethod
-    def from_labels(
-        cls, labels: Mapping[str, str], *, resolve_aliases: bool = True
-    ) -> "Requirements":
+    def from_labels(cls, labels: Mapping[str, str]) -> "Requirements":
         """Return the set that demands these labels (a node selector, or a node's own labels)."""
-        return cls(
-            Requirement.of(key, Operator.IN, (value,), resolve_alias=resolve_aliases)
-            for key, value in labels.items()
-        )
+        return cls(Requirement.of(key, Operator.IN, (value,)) for key, value in labels.items())
 
     @property
     def satisfiable(self) -> bool:

@@ -82,19 +82,12 @@ def tolerates(
     tolerations: Iterable[Toleration],
     taints: Iterable[Taint],
     effects: frozenset[Effect] = ALL_EFFECTS,
-    *,
-    numeric: bool = False,
 ) -> bool:
     """Tell whether every taint that has one of the effects is tolerated.
 
-    Args:
-        tolerations: of the pod.
-        taints: of the node.
-        effects: the effects that count; a taint with another one is passed over.
-        numeric: whether `Lt` and `Gt` mean anything, as with the gate
-            TaintTolerationComparisonOperators.
+    Arguments as of `untolerated`, by which `Lt` and `Gt` mean nothing here.
     """
-    return not untolerated(tolerations, taints, effects, numeric=numeric)
+    return not untolerated(tolerations, taints, effects)
 
 
 def untolerated(
@@ -104,7 +97,15 @@ def untolerated(
     *,
     numeric: bool = False,
 ) -> tuple[Taint, ...]:
-    """Return the taints that keep the pod away, in the order given; arguments as `tolerates`."""
+    """Return the taints that keep the pod away, in the order given.
+
+    Args:
+        tolerations: of the pod.
+        taints: of the node.
+        effects: the effects that count; a taint with another one is passed over.
+        numeric: whether `Lt` and `Gt` mean anything, as with the gate
+            TaintTolerationComparisonOperators.
+    """
     borne = tuple(tolerations)
     return tuple(
         taint

@@ -54,17 +54,16 @@ def to_keep(known: ClaimClass, used: Ints, policy: MinValuesPolicy) -> Mapping[s
     return {key: min(count, achieved(known, rows, key)) for key, count in least.items()}
 
 
-def met(known: ClaimClass, used: Ints, least: Mapping[str, int] | None = None) -> bool:
+def met(known: ClaimClass, used: Ints, least: Mapping[str, int]) -> bool:
     """Tell whether the types with room for `used`, (n_resources,), offer values enough.
 
     Args:
         known: the class of a claim.
         used: (n_resources,): what its pods ask for.
-        least: how many values of each key are enough; None: as many as are wanted.
+        least: how many values of each key are enough.
     """
     rows = known.rows_for(used)
-    enough = wanted(known) if least is None else least
-    return all(achieved(known, rows, key) >= count for key, count in enough.items())
+    return all(achieved(known, rows, key) >= count for key, count in least.items())
 
 
 def shortfall(known: ClaimClass, used: Ints) -> str:

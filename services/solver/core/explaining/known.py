@@ -8,7 +8,6 @@ import numpy as np
 from libs.domain import labels as label_keys
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.explaining.trial import Decided
-from services.solver.core.vectors import Bools
 
 
 def known_values(decision: Decided, key: str) -> frozenset[str]:
@@ -27,13 +26,12 @@ def known_values(decision: Decided, key: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def sold_values(columns: CatalogueColumns, key: str, mask: Bools | None = None) -> frozenset[str]:
-    """Return the values of a label among the offerings of a catalogue, or those of a mask."""
+def sold_values(columns: CatalogueColumns, key: str) -> frozenset[str]:
+    """Return the values of a label among the offerings of a catalogue."""
     column = columns.key(key)
-    pairs = column.index if mask is None else column.index[mask]
     return frozenset(
         value
-        for number in np.unique(pairs).tolist()
+        for number in np.unique(column.index).tolist()
         for one in column.distinct[number]
         if one is not None and not one.complement
         for value in one.values
