@@ -8,7 +8,7 @@ import typer
 
 from cli import clusters
 from cli.choices import default_spread
-from cli.failures import UNPLACED, bad_input_exits, progress
+from cli.failures import NEGATIVE, bad_input_exits, progress
 from cli.formats import Format, counted, print_json, print_notes
 from libs.checker.default_spread import constraint_documents
 from libs.checker.plan import check_solution
@@ -51,7 +51,7 @@ def run(files: Sequence[str], plan: Path, planned_with: PlannedWith, output: For
     print_notes(cluster.notes)
     _print(violations, output)
     if violations:
-        raise typer.Exit(UNPLACED)
+        raise typer.Exit(NEGATIVE)
 
 
 def _objects(cluster: clusters.OfflineCluster, spread: Sequence[TopologySpread]) -> Cluster:

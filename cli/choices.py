@@ -1,38 +1,14 @@
-"""How to decide, as it was typed: what `plan`, `explain` and in part `check` have in common."""
+"""From how to decide, as it was typed, to a cluster and options: for `plan`, `explain`, `check`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from cli import clusters
-from libs.domain import feature_gates
+from cli.options import Choices
 from libs.domain.errors import InvalidRequest
-from libs.domain.solution import MinValuesPolicy, PreferencePolicy, SolveOptions
+from libs.domain.solution import SolveOptions
 from libs.domain.topology import TopologySpread
 from libs.kube.convert.scheduler_config import parse_scheduler_config
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choices:
-    """Options of the command line."""
-
-    preference_policy: PreferencePolicy
-    min_values_policy: MinValuesPolicy
-    feature_gates: str
-    scheduler_config: str
-    now: str | None
-
-    def options(self) -> SolveOptions:
-        """Return what they mean to the solver.
-
-        Raises:
-            InvalidRequest: a feature gate that there is not.
-        """
-        return SolveOptions(
-            preference_policy=self.preference_policy,
-            min_values_policy=self.min_values_policy,
-            feature_gates=feature_gates.parse(self.feature_gates, "--feature-gates"),
-        )
 
 
 def load(

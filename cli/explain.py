@@ -1,25 +1,17 @@
 """`joiner explain`: why a pod has no place, what a node or a pool is and does, out of files."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from cli.choices import Choices, load
+from cli.choices import load
 from cli.explained import explained
 from cli.failures import bad_input_exits, progress
 from cli.formats import Format, print_json, print_notes
+from cli.options import Choices, Subject
 from libs.domain.errors import InvalidRequest, NotFound
 from libs.domain.question import SubjectKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.wire.explanation_json import explanation_document
 from services.solver.core.explaining.explain import explain
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """What is asked about, as it was typed."""
-
-    kind: SubjectKind
-    name: str
 
 
 def run(

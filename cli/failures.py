@@ -11,7 +11,8 @@ from rich.status import Status
 from libs.domain.errors import InvalidRequest
 
 BAD_INPUT = 2
-UNPLACED = 3
+NEGATIVE = 3
+"""The answer is a no: a pod has no place, a plan breaks a rule."""
 
 
 @contextmanager

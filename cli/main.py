@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.formats import Format
-from cli.options import Judge, Machines
+from cli.options import Choices, Judge, Machines, Subject
 from libs.domain.question import SubjectKind
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy
 
@@ -72,7 +72,6 @@ def plan(
 
     Exit code 0: every pod has a place; 3: some have not; 2: bad input.
     """
-    from cli.choices import Choices  # noqa: PLC0415  # imported when it runs
     from cli.plan import run  # noqa: PLC0415  # imported when it runs
 
     choices = Choices(
@@ -154,13 +153,16 @@ def explain_pod(
 
     Every change that is proposed was tried. Exit code 0: answered; 2: bad input.
     """
-    _explain(
-        (SubjectKind.POD_NAME, name),
-        files,
-        catalogue,
-        output,
-        (preference_policy, min_values_policy, gates, scheduler_config, now),
+    from cli.explain import run  # noqa: PLC0415  # imported when it runs
+
+    choices = Choices(
+        preference_policy=preference_policy,
+        min_values_policy=min_values_policy,
+        feature_gates=gates,
+        scheduler_config=scheduler_config,
+        now=now,
     )
+    run(Subject(kind=SubjectKind.POD_NAME, name=name), files, catalogue, output, choices)
 
 
 @explains.command("node")
@@ -179,13 +181,16 @@ def explain_node(
 
     Exit code 0: answered; 2: bad input.
     """
-    _explain(
-        (SubjectKind.NODE, name),
-        files,
-        catalogue,
-        output,
-        (preference_policy, min_values_policy, gates, scheduler_config, now),
+    from cli.explain import run  # noqa: PLC0415  # imported when it runs
+
+    choices = Choices(
+        preference_policy=preference_policy,
+        min_values_policy=min_values_policy,
+        feature_gates=gates,
+        scheduler_config=scheduler_config,
+        now=now,
     )
+    run(Subject(kind=SubjectKind.NODE, name=name), files, catalogue, output, choices)
 
 
 @explains.command("pool")
@@ -204,26 +209,8 @@ def explain_pool(
 
     Exit code 0: answered; 2: bad input.
     """
-    _explain(
-        (SubjectKind.NODEPOOL, name),
-        files,
-        catalogue,
-        output,
-        (preference_policy, min_values_policy, gates, scheduler_config, now),
-    )
+    from cli.explain import run  # noqa: PLC0415  # imported when it runs
 
-
-def _explain(
-    subject: tuple[SubjectKind, str],
-    files: list[str],
-    catalogue: str,
-    output: Format,
-    given: tuple[PreferencePolicy, MinValuesPolicy, str, str, str | None],
-) -> None:
-    from cli.choices import Choices  # noqa: PLC0415  # imported when it runs
-    from cli.explain import Subject, run  # noqa: PLC0415  # imported when it runs
-
-    preference_policy, min_values_policy, gates, scheduler_config, now = given
     choices = Choices(
         preference_policy=preference_policy,
         min_values_policy=min_values_policy,
@@ -231,8 +218,7 @@ def _explain(
         scheduler_config=scheduler_config,
         now=now,
     )
-    kind, name = subject
-    run(Subject(kind=kind, name=name), files, catalogue, output, choices)
+    run(Subject(kind=SubjectKind.NODEPOOL, name=name), files, catalogue, output, choices)
 
 
 @imports.callback()

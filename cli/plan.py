@@ -8,16 +8,13 @@ from rich.console import Console
 from rich.table import Table
 
 from cli import clusters
-from cli.choices import Choices, load
-from cli.failures import UNPLACED, bad_input_exits, progress
+from cli.choices import load
+from cli.failures import NEGATIVE, bad_input_exits, progress
 from cli.formats import Format, counted, dollars, few, print_json, print_notes
+from cli.options import Choices
 from libs.domain.plan import BufferVerdict, LaunchOption, Plan
 from libs.domain.reason import Unplaceable
-from libs.domain.solution import (
-    PodCounts,
-    Solution,
-    with_unplaced,
-)
+from libs.domain.solution import PodCounts, Solution, with_unplaced
 from libs.wire.solution_json import solution_document
 from services.solver.core.solve import solve
 
@@ -36,7 +33,7 @@ def run(files: Sequence[str], catalogue: str, output: Format, choices: Choices) 
     else:
         _print_table(solution, cluster)
     if solution.pods.unplaced:
-        raise typer.Exit(UNPLACED)
+        raise typer.Exit(NEGATIVE)
 
 
 def _print_table(solution: Solution, cluster: clusters.OfflineCluster) -> None:
