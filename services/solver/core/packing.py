@@ -113,9 +113,8 @@ class Packer:
                 if self._cancelled():
                     return False
                 progress |= self._place_group(index)
-            if progress:
-                trying = [index for index in trying if self._may_be_helped(index)]
-            else:
+            trying = [index for index in trying if progress and self._may_be_helped(index)]
+            if not trying:
                 trying = self._given_another_chance([one for one in groups if self.left[one]])
         return True
 
