@@ -21,7 +21,7 @@ from services.solver.core.price import existing_price
 from services.solver.core.problem import Problem
 from services.solver.core.workload import Group
 
-VERSION = "1"
+VERSION = "2"
 """Changes whenever the same snapshot may get another plan."""
 
 
