@@ -1,8 +1,9 @@
 """Virtual pods of capacity buffers as Pod objects, for the oracle.
 
 Apart because no API server has them: they are made from their shape. Where they come on new nodes
-they must be able to: room, ports, labels and taints are judged. What they may want of other pods is
-not, as a plan does not say which of them it takes to fit on the nodes that exist.
+they must be able to: room, ports, labels and taints are judged, and whether other pods want them
+away. What they may want of other pods is not, as a plan does not say which of them it takes to fit
+on the nodes that exist.
 """
 
 from collections.abc import Iterator
@@ -38,8 +39,12 @@ def _pod(row: PodRow, shape: PodShape) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
-        # Without labels: nobody's rules are about pods that do not exist.
-        "metadata": {"name": row.name, "namespace": row.namespace, "uid": row.uid},
+        "metadata": {
+            "name": row.name,
+            "namespace": row.namespace,
+            "uid": row.uid,
+            "labels": dict(shape.labels),
+        },
         "spec": {
             "containers": [{"name": "main", "resources": {"requests": requests}, "ports": ports}],
             "tolerations": [_toleration(one) for one in shape.tolerations],
