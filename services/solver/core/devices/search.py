@@ -228,12 +228,16 @@ class _Run:
 
     def _most(self, claim: int, way: Way) -> int:
         """Return how many devices the way could get at most as things are."""
-        single = [
-            one
-            for one in self.seen.offer.candidates
-            if not self._is_in_use(claim, way.sub.admin_access, one)
-            and self.selectors.match(way.sub, one.pool.driver, one.device) is not False
-        ]
+        single = []
+        for one in self.seen.offer.candidates:
+            if self._is_in_use(claim, way.sub.admin_access, one):
+                continue
+            matches = self.selectors.match(way.sub, one.pool.driver, one.device)
+            if isinstance(matches, Broken):
+                # The search will meet it, or find all devices before.
+                return way.count
+            if matches:
+                single.append(one)
         return most_devices(single, way.names, self.constraints[claim], self._counter_left)
 
     def _counter_left(self, one: Candidate, counter: CounterId) -> int:
