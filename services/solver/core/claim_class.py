@@ -170,7 +170,7 @@ class ClaimClasses:
         """Return the class in one domain of each key: that of the cheapest offering with room."""
         for key in keys:
             bits = self.domains(known, key)
-            if is_single(bits):
+            if is_single(bits) and self._open(known, key) is None:
                 continue
             memo = ("pin", key, request.tobytes())
             if memo not in known._narrowed:
@@ -242,13 +242,32 @@ class ClaimClasses:
 
     def _by_domains(self, known: ClaimClass, key: str, bits: int) -> ClaimClass | None:
         there = self.domains(known, key)
+        wanted = self._open(known, key)
         left = there & bits
-        if left in (0, there):
+        if not left and wanted is not None:
+            left = self._met(wanted) & bits
+        # Of an open key only one value is in sight, but others may still ask for another.
+        if not left or (left == there and wanted is None):
             return known if left else None
         values = self._domains.values(key, left)
         # Domains with the key win over none: no requirement says "these or absent".
         one = Requirement(key=key, complement=False, values=frozenset(values), absent=not values)
         return self._intersect(known, Requirements((one,)))
+
+    def _open(self, known: ClaimClass, key: str) -> Requirement | None:
+        """Return what is required of a key that a claim gets with any value somebody asks for."""
+        own = known.requirements.get(key)
+        if own is None or not own.complement or own.absent:
+            return None
+        column = known.template.columns.key(key)
+        numbers = np.unique(column.index[known.offerings]).tolist()
+        is_sold = any(one is not None for number in numbers for one in column.distinct[number])
+        return None if is_sold else own
+
+    def _met(self, wanted: Requirement) -> int:
+        """Return the domains that are met elsewhere and that this requirement accepts."""
+        values = self._domains.values(wanted.key, (1 << self._domains.count(wanted.key)) - 1)
+        return self._domains.bits(wanted.key, [value for value in values if wanted.has(value)])
 
     def _find_domains(self, known: ClaimClass, key: str) -> int:
         column = known.template.columns.key(key)
