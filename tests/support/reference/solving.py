@@ -110,7 +110,7 @@ def gang_sizes(placing: Placing, snapshot: ClusterSnapshot, rows: Sequence[PodRo
     sizes: Counter[str] = Counter(
         row.gang
         for row in snapshot.pods.rows()
-        if row.node and not row.terminal and row.uid not in waiting
+        if row.node and not row.terminal and not row.terminating and row.uid not in waiting
     )
     sizes.update(row.gang for row in rows if key_of_row(row) in placing.places)
     return sizes

@@ -59,7 +59,7 @@ def takers(
     placing = start(cluster, world, Market(cluster, world), rows)
     by_uid = {row.uid: row for row in rows}
     nodes = [
-        *_in_flight(placing, world, plan),
+        *_in_flight(placing, world),
         *(_buy(placing, world, claim, by_uid) for claim in plan.nodeclaims),
     ]
     _bind(placing, by_uid, plan, nodes)
@@ -91,11 +91,11 @@ def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
     return (*there, *new)
 
 
-def _in_flight(placing: Placing, world: World, plan: Plan) -> Iterator[KubeObject]:
-    """Yield the nodes of claims that the plan counts on, though they are not launched."""
-    for target in dict.fromkeys(nomination.target for nomination in plan.nominations):
-        if target not in placing.cluster.nodes:
-            claim = world.snapshot.nodeclaims[target]
+def _in_flight(placing: Placing, world: World) -> Iterator[KubeObject]:
+    """Yield the nodes of claims that are not launched: they come, whether a pod waits or not."""
+    for claim in world.snapshot.nodeclaims.values():
+        is_coming = not claim.node_name and claim.deleting_at is None
+        if is_coming and claim.name not in placing.cluster.nodes:
             offer = world.sold.get(claim.nodepool)
             yield flying_node(claim, offer.catalogue if offer is not None else None)
 
@@ -115,7 +115,9 @@ def _buy(
         if uid in rows
     ]
     fitting = [placing.market.fitting(wish, read_pod(wish.pod), claim.nodepool) for wish in wishes]
-    possible = tuple(dict.fromkeys(one for options in fitting for one in options))
+    # Virtual pods are no rows of the queue: a node for them alone is all that its claim lists.
+    sold = () if fitting else placing.market.pools[claim.nodepool]
+    possible = tuple(dict.fromkeys([*sold, *(one for options in fitting for one in options)]))
     if possible:
         placing.charge(possible)
     listed = [
