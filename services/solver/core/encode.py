@@ -62,22 +62,23 @@ def encode(
     if _counts_devices(options):
         snapshot = delegated(snapshot)
     work = workload(snapshot, now)
-    shapes = {group.shape.id: group.shape for group in work.groups}
-    daemons = {
-        key: asking.daemon(snapshot.shapes[item.shape])
-        for key, item in snapshot.daemonsets.items()
-        if _counts_devices(options) or not snapshot.shapes[item.shape].device_claims
-    }
-    preferring = _prefers_no_schedule(snapshot)
-    asks = {
-        number: asking.asks(shape, options.preference_policy, prefer_no_schedule=preferring)
-        for number, shape in shapes.items()
-    }
-    dimensions = Dimensions.of(
-        [shape.requests for shape in shapes.values()]
-        + [one.shape.requests for one in daemons.values()]
-    )
+    asks, daemons = _asks(snapshot, work, options), _daemons(snapshot, options)
+    waiting = [group.shape for group in work.groups]
+    coming = [one.shape for one in daemons.values()]
+    dimensions = Dimensions.of(shape.requests for shape in (*waiting, *coming))
     found, refused = templates(snapshot, now, dimensions, daemons, sold.by_pool)
+    given = StandingInput(
+        snapshot=snapshot,
+        workload=work,
+        dimensions=dimensions,
+        daemons=daemons,
+        keys=_keys(
+            [one for many in asks.values() for one in many],
+            [*waiting, *work.bound.shapes, *_daemon_shapes(snapshot)],
+        ),
+        templates={template.pool.name: template for template in found},
+        market=sold,
+    )
     encoded = Encoded(
         snapshot=snapshot,
         options=options,
@@ -86,24 +87,34 @@ def encode(
         asks=asks,
         templates=found,
         refused=refused,
-        standing=standing(
-            StandingInput(
-                snapshot=snapshot,
-                workload=work,
-                dimensions=dimensions,
-                daemons=daemons,
-                keys=_keys(
-                    [one for many in asks.values() for one in many],
-                    [*shapes.values(), *work.bound.shapes, *_daemon_shapes(snapshot)],
-                ),
-                templates={template.pool.name: template for template in found},
-                market=sold,
-            )
-        ),
+        standing=standing(given),
         market=sold,
     )
     known = together(asks, work.bound.shapes, snapshot.namespaces, _reach(encoded))
     return replace(encoded, asks=known)
+
+
+def _asks(
+    snapshot: ClusterSnapshot, work: Workload, options: SolveOptions
+) -> dict[int, tuple[Ask, ...]]:
+    """Return what waiting pods ask for, by id of the shape, in the order of their groups."""
+    preferring = _prefers_no_schedule(snapshot)
+    return {
+        group.shape.id: asking.asks(
+            group.shape, options.preference_policy, prefer_no_schedule=preferring
+        )
+        for group in work.groups
+    }
+
+
+def _daemons(snapshot: ClusterSnapshot, options: SolveOptions) -> dict[str, Ask]:
+    """Return what the pods of each DaemonSet ask for, but for those whose claims are ignored."""
+    shapes = {key: snapshot.shapes[one.shape] for key, one in snapshot.daemonsets.items()}
+    return {
+        key: asking.daemon(shape)
+        for key, shape in shapes.items()
+        if _counts_devices(options) or not shape.device_claims
+    }
 
 
 def _reach(encoded: Encoded) -> Reach:

@@ -141,24 +141,7 @@ class StandingInput:
 def standing(given: StandingInput) -> Standing:
     """Return the nodes and claims in flight that pods may be placed on; leaving ones are not."""
     bins = sorted((*_node_bins(given), *_claim_bins(given)), key=lambda item: item.order)
-    classes: dict[object, int] = {}
-    listed: list[StandingClass] = []
-    class_of: list[int] = []
-    for item in bins:
-        labels = {key: item.labels[key] for key in sorted(given.keys & item.labels.keys())}
-        own = item.name if item.possible else None
-        content = (tuple(labels.items()), item.taints, item.cordoned, own)
-        if content not in classes:
-            classes[content] = len(listed)
-            listed.append(
-                StandingClass(
-                    labels=labels,
-                    taints=item.taints,
-                    cordoned=item.cordoned,
-                    possible=item.possible,
-                )
-            )
-        class_of.append(classes[content])
+    classes, class_of = _classes(bins, given.keys)
     index = {
         item.name: position for position, item in enumerate(bins) if item.kind is TargetKind.NODE
     }
@@ -168,8 +151,8 @@ def standing(given: StandingInput) -> Standing:
         names=tuple(item.name for item in bins),
         kinds=tuple(item.kind for item in bins),
         free=np.array([item.free for item in bins], np.int64).reshape(len(bins), width),
-        class_of=np.array(class_of, np.int64),
-        classes=tuple(listed),
+        class_of=class_of,
+        classes=classes,
         taken=tuple(item.taken for item in bins),
         hostnames=np.array(
             [
@@ -186,6 +169,29 @@ def standing(given: StandingInput) -> Standing:
         shared_volumes=_shared_volumes(given.workload.bound, index),
         daemons=tuple(item.daemons for item in bins),
     )
+
+
+def _classes(bins: Iterable[_Bin], keys: frozenset[str]) -> tuple[tuple[StandingClass, ...], Ints]:
+    """Return the classes, and the class of each bin, (n,); a claim not launched has its own."""
+    numbers: dict[object, int] = {}
+    found: list[StandingClass] = []
+    class_of: list[int] = []
+    for item in bins:
+        labels = {key: item.labels[key] for key in sorted(keys & item.labels.keys())}
+        own = item.name if item.possible else None
+        content = (tuple(labels.items()), item.taints, item.cordoned, own)
+        if content not in numbers:
+            numbers[content] = len(found)
+            found.append(
+                StandingClass(
+                    labels=labels,
+                    taints=item.taints,
+                    cordoned=item.cordoned,
+                    possible=item.possible,
+                )
+            )
+        class_of.append(numbers[content])
+    return tuple(found), np.array(class_of, np.int64)
 
 
 def _shared_volumes(bound: BoundPods, index: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

@@ -47,7 +47,8 @@ def pod_candidates(question: Question) -> Iterator[Candidate]:
     yield from _node_terms(question)
     yield from _affinities(question)
     yield from _ports(question)
-    yield from _volumes(question)
+    yield from _volume_zones(question)
+    yield from _volume_access(question)
 
 
 def attempt_shape(question: Question, change: Change, shape: PodShape) -> Attempt:
@@ -247,20 +248,13 @@ def _ports(question: Question) -> Iterator[Candidate]:
         yield _by_index(question, change, index, Rule.HOST_PORTS, edited)
 
 
-def _volumes(question: Question) -> Iterator[Candidate]:
+def _volume_zones(question: Question) -> Iterator[Candidate]:
     shape = question.shape
     zones = sorted(known_values(question.decision, label_keys.ZONE))[:_MOST_ZONES]
     for index, alternatives in enumerate(shape.volumes):
-        there = frozenset(
-            value
-            for one in alternatives
-            for key in [one.get(label_keys.ZONE)]
-            if key is not None
-            for value in key.values
-        )
-        if not there:
-            continue
-        for zone in zones:
+        asked = [one.get(label_keys.ZONE) for one in alternatives]
+        there = frozenset(value for one in asked if one is not None for value in one.values)
+        for zone in zones if there else ():
             if zone in there:
                 continue
             moved = (Requirements.from_labels({label_keys.ZONE: zone}),)
@@ -278,6 +272,10 @@ def _volumes(question: Question) -> Iterator[Candidate]:
                 answers=_VOLUMES,
                 attempt=attempt_shape(question, change, replace(shape, volumes=volumes)),
             )
+
+
+def _volume_access(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
     for number, shared in enumerate(shape.shared_volumes):
         if not shared.exclusive:
             continue
