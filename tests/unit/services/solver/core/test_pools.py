@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
-from libs.domain.capacity import InstanceType, ObservedAllocatable
+from libs.domain.capacity import ObservedAllocatable
 from libs.domain.nodepool import NodePool
 from libs.domain.reason import Rule
-from libs.domain.requirement import Operator, Requirement
-from libs.domain.requirements import Requirements
-from libs.domain.solution import MinValuesPolicy, SolveOptions
+from libs.domain.solution import SolveOptions
 from tests.support.builders import (
     NODE_CLASS,
     NOW,
@@ -40,8 +38,6 @@ from tests.unit.services.solver.core.asking import (
 )
 
 TEAM = "example.com/team"
-FAMILY = "example.com/family"
-ODD = a_type("odd", capacity=amounts(cpu=5, memory="16Gi", pods=3))
 
 
 @pytest.mark.parametrize(
@@ -306,98 +302,6 @@ def test_huge_pages_come_out_of_memory() -> None:
     assert the_rejection(plan).rule is Rule.RESOURCES
 
 
-def _families(*names: str) -> list[InstanceType]:
-    return [a_type(f"{name}-4", labels={FAMILY: name}) for name in names]
-
-
-@pytest.mark.parametrize(
-    ("policy", "least", "placed", "annotation"),
-    [
-        pytest.param(MinValuesPolicy.STRICT, 2, 1, "false", id="met"),
-        pytest.param(MinValuesPolicy.STRICT, 3, 0, "", id="strict and not met"),
-        pytest.param(MinValuesPolicy.BEST_EFFORT, 3, 1, "true", id="best effort lowers it"),
-    ],
-)
-def test_min_values_ask_for_a_choice(
-    policy: MinValuesPolicy, least: int, placed: int, annotation: str
-) -> None:
-    wanted = Requirement.of(FAMILY, Operator.EXISTS, min_values=least)
-    plan = plan_of(
-        SolveOptions(min_values_policy=policy),
-        pods=pods(1),
-        nodepools=[a_pool(requirements=Requirements((wanted,)))],
-        catalogues=[a_catalogue(*_families("c", "m"), well_known_keys=(FAMILY,))],
-    )
-
-    assert len(plan.nodeclaims) == placed
-    for claim in plan.nodeclaims:
-        stated = claim.requirements.get(FAMILY)
-        assert stated is not None
-        assert stated.min_values == 2
-        assert claim.annotations[0][1] == annotation
-
-
-def test_a_claim_takes_no_pod_that_would_break_its_choice() -> None:
-    wanted = Requirement.of(label_keys.INSTANCE_TYPE, Operator.EXISTS, min_values=3)
-    plan = plan_of(pods=pods(8), nodepools=[a_pool(requirements=Requirements((wanted,)))])
-
-    # Of 2, 4, 8 and 16 CPUs three have room for 4 pods.
-    assert on_new(plan) == [4, 4]
-
-
-RESERVED = an_offering(
-    "zone-a",
-    "reserved",
-    price_nanos_per_hour=1,
-    reservation_id="r-1",
-    reservation_capacity=1,
-)
-
-
-def test_reserved_capacity_is_taken_first_and_stated() -> None:
-    kind = a_type(offerings=(RESERVED, an_offering("zone-a")))
-    claim = the_claim(plan_of(pods=pods(1), catalogues=[a_catalogue(kind, **RESERVABLE)]))
-
-    stated = {one.key: sorted(one.values) for one in claim.requirements}
-    assert stated[label_keys.CAPACITY_TYPE] == ["reserved"]
-    assert stated["example.com/reservation-id"] == ["r-1"]
-
-
-def test_pods_wait_for_the_next_plan_where_all_reserved_instances_are_promised() -> None:
-    kind = a_type(offerings=(RESERVED, an_offering("zone-a")))
-    plan = plan_of(
-        shapes=[a_shape(cpu="3")], pods=pods(2), catalogues=[a_catalogue(kind, **RESERVABLE)]
-    )
-
-    assert on_new(plan) == [1]
-    assert the_rejection(plan).rule is Rule.RESERVATIONS
-    assert plan.unplaced[0].reason.deferred
-
-
-def test_nobody_waits_for_a_reservation_without_instances() -> None:
-    empty = replace(RESERVED, reservation_capacity=0)
-    kind = a_type(offerings=(empty, an_offering("zone-a")))
-    plan = plan_of(pods=pods(1), catalogues=[a_catalogue(kind, **RESERVABLE)])
-
-    assert the_claim(plan).cheapest.capacity_type == "on-demand"
-
-
-def test_with_the_gate_off_reserved_instances_are_not_counted() -> None:
-    kind = a_type(offerings=(RESERVED, an_offering("zone-a")))
-    off = SolveOptions(feature_gates={"ReservedCapacity": False})
-    plan = plan_of(
-        off,
-        shapes=[a_shape(cpu="3")],
-        pods=pods(2),
-        catalogues=[a_catalogue(kind, **RESERVABLE)],
-    )
-
-    assert on_new(plan) == [1, 1]
-
-
-RESERVABLE: dict[str, Any] = {"well_known_keys": ("example.com/reservation-id",)}
-
-
 @pytest.mark.parametrize(
     ("volumes", "expected"),
     [
@@ -463,27 +367,3 @@ def test_requests_beyond_all_reason_are_refused_and_nothing_overflows() -> None:
     plan = plan_of(shapes=[a_shape(memory=str(2**63 - 1))], pods=pods(3))
 
     assert the_rejection(plan).rule is Rule.RESOURCES
-
-
-def test_who_waits_for_a_reservation_joins_a_node_that_others_open() -> None:
-    small = a_type("r-4", offerings=(RESERVED,))
-    large = a_type(
-        "g-8",
-        capacity=amounts(cpu=8, memory="16Gi", pods=10, gpu=1),
-        offerings=(an_offering("zone-a"),),
-    )
-    plan = plan_of(
-        shapes=[a_shape(1, cpu="3"), a_shape(2, cpu="1", extra=amounts(gpu=1))],
-        pods=[*pods(2, 1), *pods(1, 2)],
-        catalogues=[a_catalogue(small, large, **RESERVABLE)],
-    )
-
-    assert sorted(on_new(plan)) == [1, 2]
-
-
-def test_a_reservation_is_empty_if_any_of_its_offerings_says_so() -> None:
-    empty = a_type("r-2", offerings=(replace(RESERVED, reservation_capacity=0),))
-    kind = a_type(offerings=(RESERVED, an_offering("zone-a")))
-    plan = plan_of(pods=pods(1), catalogues=[a_catalogue(empty, kind, **RESERVABLE)])
-
-    assert the_claim(plan).cheapest.capacity_type == "on-demand"
