@@ -362,6 +362,13 @@ class Topology:
         counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
         return min(coming, int(counts.min())) if len(counts) else coming
 
+    def least_with_new_host(self, rule: SpreadRule, coming: int) -> int:
+        """Return the smallest count on any host once there is one more, with so many daemons."""
+        counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
+        if len(counts) + 1 < (rule.constraint.min_domains or 0):
+            return 0
+        return min([coming, *counts.tolist()])
+
     def _looked_at(self, tally: Tally) -> Bools:
         """Return (n_bins,): the hosts that a constraint looks at."""
         found = np.ones(self._bins, np.bool_)

@@ -172,7 +172,10 @@ class _Judgement:
         room = rule.constraint.max_skew + least - hosts
         # A new host that is counted may itself be the one with the fewest.
         coming = self._arrivals.count(rule.tally)
-        most = rule.constraint.max_skew + min(least, coming) - coming
+        least = min(least, coming)
+        if coming and rule.constraint.min_domains is not None:
+            least = topology.least_with_new_host(rule, coming)
+        most = rule.constraint.max_skew + least - coming
         if not rule.own:
             room = np.where(room >= 0, UNBOUNDED, 0)
             most = UNBOUNDED if most >= 0 else 0
