@@ -25,8 +25,8 @@ from tests.support.builders import (
     a_term,
     selecting,
 )
+from tests.support.strategies.small import clusters
 from tests.unit.services.solver.core.plan_check import Host, hosts_of, takes, violations
-from tests.unit.services.solver.core.test_properties import clusters
 
 SETTINGS = settings(
     max_examples=100,

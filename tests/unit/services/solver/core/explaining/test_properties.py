@@ -15,7 +15,7 @@ from services.solver.core.explaining.pod import PodAnswer, explain_pod
 from services.solver.core.explaining.trial import Desk, landing_of
 from services.solver.core.market import NOTHING_REMEMBERED
 from services.solver.core.solve import VERSION, solve
-from tests.unit.services.solver.core.test_properties import clusters
+from tests.support.strategies.small import clusters
 
 OPTIONS = SolveOptions()
 SETTINGS = settings(
