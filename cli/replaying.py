@@ -20,12 +20,7 @@ from libs.kube.objects.metadata import KubeStruct
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
 from libs.kube.objects.policy import Namespace, RuntimeClass
-from libs.kube.objects.storage import (
-    CsiNode,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-)
+from libs.kube.objects.storage import CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass
 from services.solver.core.acceptance import accepting_nodes
 
 _RECORDED_AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,22 +14,9 @@ from typing import Any, TypeAlias
 
 from libs.cel import macros, syntax
 from libs.cel.functions import FUNCTIONS
-from libs.cel.operators import (
-    BINARY,
-    invert,
-    lookup,
-    lookup_optional,
-    negate,
-)
+from libs.cel.operators import BINARY, invert, lookup, lookup_optional, negate
 from libs.cel.parser import parse
-from libs.cel.values import (
-    CelError,
-    OpenMap,
-    OptionalValue,
-    TypeValue,
-    Value,
-    read,
-)
+from libs.cel.values import CelError, OpenMap, OptionalValue, TypeValue, Value, read
 from libs.domain.errors import InvalidRequest
 
 Scope: TypeAlias = dict[str, Value]

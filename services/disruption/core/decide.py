@@ -14,13 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from libs.domain.plan import Blocker, Command, Decision
-from services.disruption.core.budgets import (
-    Allowance,
-    Allowances,
-    BrokenBudget,
-    allowances,
-    broken,
-)
+from services.disruption.core.budgets import Allowance, Allowances, BrokenBudget, allowances, broken
 from services.disruption.core.candidates import Assessment, Candidate, assess
 from services.disruption.core.methods import METHODS
 from services.disruption.core.methods.method import Method, Move

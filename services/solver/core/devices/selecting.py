@@ -15,13 +15,7 @@ from typing import Any
 from libs.cel import semver
 from libs.cel.program import Program, compile_expression
 from libs.cel.values import CelError, OpenMap, Poison, Quantity, type_name
-from libs.domain.device import (
-    AttributeValue,
-    Device,
-    DeviceClass,
-    DeviceSubRequest,
-    DeviceVersion,
-)
+from libs.domain.device import AttributeValue, Device, DeviceClass, DeviceSubRequest, DeviceVersion
 from libs.domain.errors import InvalidRequest
 
 _VARIABLES = frozenset({"device"})

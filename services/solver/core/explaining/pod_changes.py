@@ -18,13 +18,7 @@ from libs.domain.requirements import Requirements
 from libs.domain.taint import Taint, Toleration
 from libs.domain.topology import PodAffinityTerm
 from services.solver.core.bearing import not_borne
-from services.solver.core.explaining.candidate import (
-    Attempt,
-    Candidate,
-    Question,
-    a_change,
-    once,
-)
+from services.solver.core.explaining.candidate import Attempt, Candidate, Question, a_change, once
 from services.solver.core.explaining.edits import with_shape
 from services.solver.core.explaining.known import known_values
 

@@ -13,12 +13,7 @@ from hypothesis import strategies as st
 from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest, NotFound
-from libs.domain.question import (
-    ExplainQuestion,
-    SimulateQuestion,
-    SolveQuestion,
-    SubjectKind,
-)
+from libs.domain.question import ExplainQuestion, SimulateQuestion, SolveQuestion, SubjectKind
 from libs.domain.scenario import AddPods, EditOfferings, PutNodePool, PutOverlay, Scenario
 from libs.domain.snapshot import ClusterSnapshot
 from libs.wire.explanation import decode_explanation, encode_explanation

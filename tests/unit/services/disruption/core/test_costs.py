@@ -5,12 +5,7 @@ from typing import Any
 
 import pytest
 
-from services.disruption.core.costs import (
-    ONE,
-    eviction_cost,
-    lifetime_remaining,
-    rescheduling_cost,
-)
+from services.disruption.core.costs import ONE, eviction_cost, lifetime_remaining, rescheduling_cost
 from services.disruption.core.prices import Prices
 from tests.support.builders import (
     NOW,

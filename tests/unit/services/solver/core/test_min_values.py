@@ -7,16 +7,8 @@ from libs.domain.capacity import InstanceType
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.solution import MinValuesPolicy, SolveOptions
-from tests.support.builders import (
-    a_catalogue,
-    a_pool,
-    a_type,
-    pods,
-)
-from tests.unit.services.solver.core.asking import (
-    on_new,
-    plan_of,
-)
+from tests.support.builders import a_catalogue, a_pool, a_type, pods
+from tests.unit.services.solver.core.asking import on_new, plan_of
 
 FAMILY = "example.com/family"
 

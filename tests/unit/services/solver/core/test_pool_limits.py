@@ -19,12 +19,7 @@ from tests.support.builders import (
     amounts,
     pods,
 )
-from tests.unit.services.solver.core.asking import (
-    on_new,
-    plan_of,
-    the_rejection,
-    zones,
-)
+from tests.unit.services.solver.core.asking import on_new, plan_of, the_rejection, zones
 
 ODD = a_type("odd", capacity=amounts(cpu=5, memory="16Gi", pods=3))
 

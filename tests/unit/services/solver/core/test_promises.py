@@ -11,15 +11,7 @@ from libs.domain.plan import Plan, PlannedNodeClaim
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.solution import MinValuesPolicy, SolveOptions
-from tests.support.builders import (
-    a_catalogue,
-    a_pod,
-    a_pool,
-    a_shape,
-    a_type,
-    amounts,
-    an_offering,
-)
+from tests.support.builders import a_catalogue, a_pod, a_pool, a_shape, a_type, amounts, an_offering
 from tests.unit.services.solver.core.asking import plan_of
 
 RESERVATION = "example.com/reservation-id"

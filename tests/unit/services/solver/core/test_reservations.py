@@ -6,20 +6,8 @@ from typing import Any
 from libs.domain import labels as label_keys
 from libs.domain.reason import Rule
 from libs.domain.solution import SolveOptions
-from tests.support.builders import (
-    a_catalogue,
-    a_shape,
-    a_type,
-    amounts,
-    an_offering,
-    pods,
-)
-from tests.unit.services.solver.core.asking import (
-    on_new,
-    plan_of,
-    the_claim,
-    the_rejection,
-)
+from tests.support.builders import a_catalogue, a_shape, a_type, amounts, an_offering, pods
+from tests.unit.services.solver.core.asking import on_new, plan_of, the_claim, the_rejection
 
 RESERVED = an_offering(
     "zone-a",

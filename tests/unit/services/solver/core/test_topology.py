@@ -30,12 +30,7 @@ from tests.support.builders import (
     require,
     selecting,
 )
-from tests.unit.services.solver.core.asking import (
-    left_over,
-    on_new,
-    on_nodes,
-    plan_of,
-)
+from tests.unit.services.solver.core.asking import left_over, on_new, on_nodes, plan_of
 
 ZONE = label_keys.ZONE
 

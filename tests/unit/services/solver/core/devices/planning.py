@@ -7,22 +7,9 @@ from libs.domain.device import DeviceClaim, DevicePool
 from libs.domain.plan import Plan
 from libs.domain.pod import PodShape
 from libs.domain.solution import SolveOptions
-from tests.support.builders import (
-    a_catalogue,
-    a_shape,
-    a_type,
-    pods,
-    require,
-)
-from tests.unit.services.solver.core.asking import (
-    plan_of,
-)
-from tests.unit.services.solver.core.devices.pools import (
-    CLASSES,
-    a_claim,
-    a_device,
-    a_pool,
-)
+from tests.support.builders import a_catalogue, a_shape, a_type, pods, require
+from tests.unit.services.solver.core.asking import plan_of
+from tests.unit.services.solver.core.devices.pools import CLASSES, a_claim, a_device, a_pool
 
 OPEN = SolveOptions(feature_gates={"DynamicResources": True})
 ZONE_B = (require((label_keys.ZONE, "In", ["zone-b"])),)

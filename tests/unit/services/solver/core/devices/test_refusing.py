@@ -6,12 +6,8 @@ from libs.domain.device import DeviceClaim, DeviceConstraint
 from libs.domain.reason import Rule
 from services.solver.core.devices.refusing import why_not
 from services.solver.core.devices.selecting import Selectors
-from tests.support.builders import (
-    a_node,
-)
-from tests.unit.services.solver.core.asking import (
-    the_rejection,
-)
+from tests.support.builders import a_node
+from tests.unit.services.solver.core.asking import the_rejection
 from tests.unit.services.solver.core.devices.planning import CATALOGUE, FEW, claiming, plan_with
 from tests.unit.services.solver.core.devices.pools import (
     CLASSES,

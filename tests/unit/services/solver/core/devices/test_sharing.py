@@ -7,16 +7,8 @@ import pytest
 from libs.domain.device import DeviceHold, named_node
 from libs.domain.pod import PodShape
 from libs.domain.requirements import ANYTHING, Requirements
-from tests.support.builders import (
-    a_node,
-    a_pod,
-    pods,
-)
-from tests.unit.services.solver.core.asking import (
-    left_over,
-    on_new,
-    on_nodes,
-)
+from tests.support.builders import a_node, a_pod, pods
+from tests.unit.services.solver.core.asking import left_over, on_new, on_nodes
 from tests.unit.services.solver.core.devices.planning import (
     CATALOGUE,
     FEW,
@@ -25,12 +17,7 @@ from tests.unit.services.solver.core.devices.planning import (
     gpus_of,
     plan_with,
 )
-from tests.unit.services.solver.core.devices.pools import (
-    a_claim,
-    a_device,
-    a_pool,
-    a_request,
-)
+from tests.unit.services.solver.core.devices.pools import a_claim, a_device, a_pool, a_request
 
 
 def _shared(number: int = 1, **fields: Any) -> PodShape:
