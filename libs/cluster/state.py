@@ -5,19 +5,19 @@ command line fills one from files. All joining is in the modules beside it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from libs.cluster import workloads
 from libs.cluster.claims import Claims
-from libs.cluster.default_spread import DefaultSpread
 from libs.cluster.memo import Memo
 from libs.cluster.nodes import NodeInputs, nodes, observed_allocatable
 from libs.cluster.objects import Key, Objects
-from libs.cluster.pods import Placement, Pods, raw_shapes, spread_by_default
+from libs.cluster.pods import Pods
 from libs.cluster.pools import PoolInputs, pools
 from libs.cluster.problems import ObjectKey, Problems
 from libs.cluster.resolving import Resolver
+from libs.cluster.shaped import ShapedInputs, shaped
 from libs.cluster.shapes import Shapes
 from libs.cluster.targets import Around, Targets
 from libs.domain.capacity import Catalogue, NodeClassRef, ObservedAllocatable
@@ -26,14 +26,13 @@ from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import UnplacedPods
-from libs.domain.pod import PodRow, PodShape, PodTable, Target
+from libs.domain.pod import PodTable, Target
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
 from libs.domain.topology import TopologySpread
-from libs.domain.workload import CapacityBuffer, DaemonSet, PodDisruptionBudget
+from libs.domain.workload import PodDisruptionBudget
 from libs.kube.convert.nodeclaim import UNKNOWN, node_class_ref
 from libs.kube.convert.nodepool import nodepool_class
-from libs.kube.convert.selectors import selected_keys
 from libs.kube.convert.volume import Storage
 from libs.kube.objects import device, karpenter, node, storage
 from libs.kube.objects.decoding import BrokenObject
@@ -223,26 +222,26 @@ class ClusterState:
         self._node_count = len(found)
         gangs = keyed("gangs", workloads.gangs(self._objects, problems))
         budgets = workloads.budgets(self._objects, problems)
-        placed = self._place(found, gangs, budgets, problems)
+        made = shaped(self._shaped_inputs(found, gangs, budgets), problems)
         device_pools, device_classes = workloads.devices(self._objects, problems)
         return ClusterSnapshot(
             id=snapshot_id,
             observed_at=now,
-            shapes=keyed("shapes", placed.shapes.values()),
+            shapes=keyed("shapes", made.shapes.values()),
             pods=PodTable.from_rows(
-                self._targets.onto(placed.rows, Around(now=now, nodes=found, claims=claims))
+                self._targets.onto(made.rows, Around(now=now, nodes=found, claims=claims))
             ),
             nodes=keyed("nodes", found.values()),
             nodeclaims=keyed("nodeclaims", claims.values()),
             nodepools=keyed("nodepools", self._build_pools(problems)),
             catalogues=keyed("catalogues", self._catalogues.values()),
-            daemonsets=keyed("daemonsets", placed.daemonsets),
+            daemonsets=keyed("daemonsets", made.daemonsets),
             pod_disruption_budgets=keyed("pod_disruption_budgets", budgets),
             namespaces=keyed(
                 "namespaces",
-                workloads.namespaces(self._objects, placed.namespaces, placed.namespace_keys),
+                workloads.namespaces(self._objects, made.namespaces, made.namespace_keys),
             ),
-            buffers=keyed("buffers", placed.buffers),
+            buffers=keyed("buffers", made.buffers),
             gangs=gangs,
             overlays=keyed("overlays", workloads.overlays(self._objects, problems)),
             observed_allocatable=keyed(
@@ -287,78 +286,23 @@ class ClusterState:
         )
         return pools(inputs, self._pools, problems)
 
-    def _place(
+    def _shaped_inputs(
         self,
         found: Mapping[str, Node],
         gangs: Mapping[str, object],
         budgets: Iterable[PodDisruptionBudget],
-        problems: Problems,
-    ) -> "_Placed":
-        """Complete everything that has a shape: pods, DaemonSets, virtual pods of buffers."""
-        records = self._pods.records()
-        daemons = workloads.daemons(self._objects, records, self._shapes, problems)
-        buffers = workloads.buffers(self._objects, self._shapes)
-        if not self._options.capacity_buffers:
-            buffers = {}
-        templated = [*daemons.values(), *(b.pods for b in buffers.values() if b.pods is not None)]
-        raws = [*raw_shapes(records), *(one.raw for one in templated)]
-        defaults = DefaultSpread(self._options.default_spread, self._objects)
-        assumed = {one for record in records for one in spread_by_default(record, defaults)}
-        tracked = frozenset().union(
-            *{raw.pod_keys for raw in raws},
-            selected_keys(one.selector for one in budgets),
-            selected_keys(one.selector for one in assumed),
+    ) -> ShapedInputs:
+        return ShapedInputs(
+            objects=self._objects,
+            pods=self._pods,
+            shapes=self._shapes,
+            nodes=found,
+            gangs=gangs,
+            budgets=tuple(budgets),
+            resolver=self._resolver(),
+            default_spread=self._options.default_spread,
+            capacity_buffers=self._options.capacity_buffers,
         )
-        rows, shapes = self._pods.complete(
-            records,
-            Placement(
-                nodes=found,
-                gangs=gangs,
-                tracked=tracked,
-                resolver=self._resolver(),
-                default_spread=defaults,
-            ),
-            problems,
-        )
-        placed = _Placed(
-            rows=rows,
-            shapes=shapes,
-            daemonsets=[],
-            buffers=[],
-            namespaces={
-                *(row.namespace for row in rows),
-                *(namespace for namespace, _ in (*daemons, *buffers)),
-            },
-            namespace_keys=frozenset().union(*{raw.namespace_keys for raw in raws}),
-        )
-        self._add_daemons(placed, daemons, tracked)
-        self._add_buffers(placed, buffers, tracked)
-        self._shapes.prune(raws, placed.shapes)
-        return placed
-
-    def _add_daemons(
-        self,
-        placed: "_Placed",
-        daemons: Mapping[Key, workloads.Templated],
-        tracked: frozenset[str],
-    ) -> None:
-        for key in sorted(daemons):
-            shape = daemons[key].finish(self._shapes, tracked)
-            placed.shapes[shape.id] = shape
-            placed.daemonsets.append(workloads.daemonset(key, self._objects, shape.id))
-
-    def _add_buffers(
-        self, placed: "_Placed", buffers: Mapping[Key, workloads.Buffer], tracked: frozenset[str]
-    ) -> None:
-        for key in sorted(buffers):
-            buffer = buffers[key]
-            if buffer.pods is None:
-                placed.buffers.append(buffer.value)
-                continue
-            shape = buffer.pods.finish(self._shapes, tracked)
-            placed.shapes[shape.id] = shape
-            placed.buffers.append(replace(buffer.value, shape=shape.id))
-            placed.rows.extend(workloads.virtual_rows(buffer, shape.id))
 
     def _held_storage(self) -> Storage:
         return self._storage.get("", (self._version,), self._make_storage)
@@ -377,16 +321,6 @@ class ClusterState:
             templates=self._objects.of(device.ResourceClaimTemplate),
             version=self._version,
         )
-
-
-@dataclass(slots=True, kw_only=True)
-class _Placed:
-    rows: list[PodRow]
-    shapes: dict[int, PodShape]
-    daemonsets: list[DaemonSet]
-    buffers: list[CapacityBuffer]
-    namespaces: set[str]
-    namespace_keys: frozenset[str]
 
 
 def _nameless(obj: KubeObject) -> InvalidRequest | None:
