@@ -1,5 +1,6 @@
 """Which budgets have a say in an eviction."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,10 @@ from tests.support.builders import a_pod, a_shape, a_snapshot, selecting
 
 
 def a_budget(name: str, **override: Any) -> PodDisruptionBudget:
-    values = {"namespace": "default", "selector": selecting(app="web")} | override
-    return PodDisruptionBudget(name=name, uid=name, **values)
+    budget = PodDisruptionBudget(
+        namespace="default", name=name, uid=name, selector=selecting(app="web")
+    )
+    return replace(budget, **override)
 
 
 @pytest.mark.parametrize(
