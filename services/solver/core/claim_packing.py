@@ -223,10 +223,7 @@ class ClaimPacker:
         self, request: Request, where: Verdict, root: ClaimClass, arrivals: Arrivals, want: int
     ) -> int | None:
         """Open claims of one class; None if no pod fits, 0 if it is better to wait."""
-        for bounds, place in _choices(request.ask, where):
-            known = self._narrow(root, request, where, bounds, place)
-            if known is None:
-                continue
+        for known in self._openings(request, where, root):
             held = self._reserve(known, request)
             if held is None:
                 self.deferred.add(request.group)
@@ -238,6 +235,31 @@ class ClaimPacker:
                 self._arrive(arrivals, opened)
                 return int(self._bins.pods[opened].sum())
         return None
+
+    def _openings(self, request: Request, where: Verdict, root: ClaimClass) -> Iterator[ClaimClass]:
+        """Yield what a new claim may be: in the cheapest domains, then where minValues are met."""
+        for bounds, place in _choices(request.ask, where):
+            known = self._narrow(root, request, where, bounds, place)
+            if known is None:
+                continue
+            yield known
+            least = min_values.wanted(known)
+            if where.pins and not min_values.met(known, request.vector, least):
+                yield from self._elsewhere(request, where, root, (bounds, place))
+
+    def _elsewhere(
+        self, request: Request, where: Verdict, root: ClaimClass, choice: tuple[Bounds, Place]
+    ) -> Iterator[ClaimClass]:
+        """Yield a new claim in each domain that it could be tied to, cheapest first."""
+        classes, (bounds, place) = self._problem.classes, choice
+        free = classes.narrow(root, place.requirements, exclusives(request.ask.shape), bounds)
+        if free is None:
+            return
+        for key in where.pins:
+            for one in classes.split(free, key, request.vector):
+                pinned = classes.pinned(one, where.pins, request.vector)
+                if pinned is not None:
+                    yield pinned
 
     def _open_beside(self, known: ClaimClass, request: Request, where: Verdict, want: int) -> Ints:
         """Open claims that are of no reservation, where those are too few for strict minValues."""
