@@ -1,10 +1,11 @@
 """Laws of every explanation, over random small clusters with all kinds of constraints mixed."""
 
+from collections import Counter
 from dataclasses import replace
 
 from hypothesis import HealthCheck, given, settings
 
-from libs.domain.explanation import Explanation, PodSituation
+from libs.domain.explanation import ChangeKind, Explanation, PodSituation
 from libs.domain.plan import Plan
 from libs.domain.question import SubjectKind
 from libs.domain.snapshot import ClusterSnapshot, keyed
@@ -15,6 +16,8 @@ from services.solver.core.explaining.pod import PodAnswer, explain_pod
 from services.solver.core.explaining.trial import Desk, landing_of
 from services.solver.core.market import NOTHING_REMEMBERED
 from services.solver.core.solve import VERSION, solve
+from tests.support.mixed import MixedCluster, load
+from tests.support.strategies.mixed import mixed_clusters
 from tests.support.strategies.small import clusters
 
 OPTIONS = SolveOptions()
@@ -25,10 +28,15 @@ SETTINGS = settings(
     suppress_health_check=[HealthCheck.too_slow],
 )
 
+MIXED_SETTINGS = settings(
+    SETTINGS, max_examples=40, database=None, suppress_health_check=list(HealthCheck)
+)
+"""Of clusters in which something of any kind may be in the way."""
 
-def _answer(snapshot: ClusterSnapshot, uid: str) -> PodAnswer:
-    desk = Desk(options=OPTIONS, memory=NOTHING_REMEMBERED, cancelled=lambda: False)
-    base = Explanation(snapshot=snapshot.id, options=OPTIONS, solver_version=VERSION)
+
+def _answer(snapshot: ClusterSnapshot, options: SolveOptions, uid: str) -> PodAnswer:
+    desk = Desk(options=options, memory=NOTHING_REMEMBERED, cancelled=lambda: False)
+    base = Explanation(snapshot=snapshot.id, options=options, solver_version=VERSION)
     row = row_of(snapshot, uid)
     assert row is not None
     return explain_pod(desk, snapshot, row, base)
@@ -49,18 +57,26 @@ def test_a_pod_has_a_place_exactly_if_it_has_one_in_the_plan(snapshot: ClusterSn
         assert (found.unplaceable is None) == placed
 
 
-@SETTINGS
-@given(clusters())
-def test_every_change_that_is_proposed_gives_the_pod_a_place(snapshot: ClusterSnapshot) -> None:
-    for unplaced in solve(snapshot, OPTIONS).plan.unplaced:
-        answer = _answer(snapshot, unplaced.pod_uids[0])
-        for found in answer.found:
-            landing = landing_of(solve(found.edited, OPTIONS).plan, unplaced.pod_uids[0])
-            assert landing is not None
-            assert (landing.kind, landing.name) == (
-                found.change.landing_kind,
-                found.change.landing,
-            )
+def test_every_change_that_is_proposed_gives_the_pod_a_place() -> None:
+    proposed: Counter[ChangeKind] = Counter()
+
+    @MIXED_SETTINGS
+    @given(mixed_clusters())
+    def propose(mixed: MixedCluster) -> None:
+        loaded = load(mixed)
+        snapshot, options = loaded.snapshot, loaded.options
+        for unplaced in solve(snapshot, options).plan.unplaced[:1]:
+            uid = unplaced.pod_uids[0]
+            for found in _answer(snapshot, options, uid).found:
+                proposed[found.change.kind] += 1
+                landing = landing_of(solve(found.edited, options).plan, uid)
+                assert landing is not None
+                there = (found.change.landing_kind, found.change.landing)
+                assert (landing.kind, landing.name) == there
+
+    propose()
+
+    assert len(proposed) >= 4
 
 
 @SETTINGS
