@@ -103,9 +103,11 @@ class Placing:
 
     def keeps_choice(self, node: NewNode, wish: Wish) -> bool:
         """Tell whether the node's pool would have values enough to choose from with the pod."""
-        template = node.option.pool.template
-        if all(one.min_values is None for one in template.requirements):
+        if not _wants_choice(node.option):
             return True
+        if self._claims_devices(wish.pod):
+            # Which of the types have the devices that are left is not looked at.
+            return False
         options = self._narrowed(node, wish, read_pod(wish.pod))
         return self._enough_choice(options, node.option)
 
@@ -220,15 +222,19 @@ class Placing:
 
         Of the options in the same place there must be enough to choose from.
         """
+        if any(map(_wants_choice, options)) and self._claims_devices(wish.pod):
+            options = [one for one in options if self._takes(wish, name, one)]
         for option in options:
-            if not self._enough_choice(options, option):
-                continue
-            put_option(self.cluster, option, name, self.market.daemon_sets)
-            refusals = judge_node(self.cluster, wish.pod, name)
-            remove(self.cluster, name)
-            if not refusals:
+            if self._enough_choice(options, option) and self._takes(wish, name, option):
                 return option
         return None
+
+    def _takes(self, wish: Wish, name: str, option: Option) -> bool:
+        """Tell whether a node of this name, were it this option, would take the pod."""
+        put_option(self.cluster, option, name, self.market.daemon_sets)
+        refusals = judge_node(self.cluster, wish.pod, name)
+        remove(self.cluster, name)
+        return not refusals
 
     def _enough_choice(self, options: Iterable[Option], chosen: Option) -> bool:
         """Tell whether the options where the chosen one is have all the values that are wanted."""
@@ -241,6 +247,11 @@ class Placing:
             if wanted.min_values is not None and len(offered) < wanted.min_values:
                 return False
         return bool(alike)
+
+
+def _wants_choice(option: Option) -> bool:
+    """Tell whether the pool has minValues."""
+    return any(one.min_values is not None for one in option.pool.template.requirements)
 
 
 def largest_charge(options: Iterable[Option]) -> Resources:
