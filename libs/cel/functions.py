@@ -32,20 +32,11 @@ from libs.cel.values import (
     type_name,
 )
 from libs.domain import quantity_text
+from libs.domain.duration import parse_go
+from libs.domain.errors import InvalidRequest
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
-_DURATION = re.compile(r"([+-]?)((?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|ms|s|m|h))+", re.ASCII)
-_DURATION_PART = re.compile(r"([0-9]*\.?[0-9]*)(ns|us|µs|ms|s|m|h)", re.ASCII)
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
-_MICROSECONDS = {
-    "ns": Decimal("0.001"),
-    "us": Decimal(1),
-    "µs": Decimal(1),
-    "ms": Decimal(1_000),
-    "s": Decimal(1_000_000),
-    "m": Decimal(60_000_000),
-    "h": Decimal(3_600_000_000),
-}
 
 
 def _conversion_error(value: Value, target: str) -> CelError:
@@ -146,20 +137,23 @@ def _bool(value: Value) -> bool:
 
 def duration_text(text: str) -> bool:
     """Return whether the text is a duration as Go writes them (`1h30m`)."""
-    return _DURATION.fullmatch(text) is not None
+    try:
+        parse_go(text)
+    except InvalidRequest:
+        return False
+    return True
 
 
 def duration(value: Value) -> timedelta:
     """Return `duration(value)`."""
     if isinstance(value, timedelta):
         return value
-    if not isinstance(value, str) or not duration_text(value):
+    if not isinstance(value, str):
         raise _conversion_error(value, "duration")
-    total = sum(
-        (Decimal(amount) * _MICROSECONDS[unit] for amount, unit in _DURATION_PART.findall(value)),
-        start=Decimal(0),
-    )
-    return timedelta(microseconds=int(-total if value.startswith("-") else total))
+    try:
+        return parse_go(value)
+    except InvalidRequest as error:
+        raise _conversion_error(value, "duration") from error
 
 
 def timestamp(value: Value) -> datetime:

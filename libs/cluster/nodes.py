@@ -74,10 +74,8 @@ def is_leaving(claim: NodeClaim, claims: Mapping[str, NodeClaim]) -> bool:
     It is when the claim is being deleted or its instance terminates, or when it is under a command
     and every replacement that the command names is among the claims.
     """
-    if claim.deleting_at is not None or claim.is_true(ConditionType.INSTANCE_TERMINATING):
-        return True
-    command = claim.command
-    return command is not None and all(name in claims for name in command.replacements)
+    going = claim.deleting_at is not None or claim.is_true(ConditionType.INSTANCE_TERMINATING)
+    return going or claim.is_replaced(claims)
 
 
 def observed_allocatable(

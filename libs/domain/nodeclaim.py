@@ -1,5 +1,6 @@
 """NodeClaims: nodes that are asked for, launched, registered or going."""
 
+from collections.abc import Container
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -89,3 +90,11 @@ class NodeClaim:
         """Return whether the condition is there and True."""
         found = self.condition(kind)
         return found is not None and found.status is ConditionStatus.TRUE
+
+    def is_replaced(self, claims: Container[str]) -> bool:
+        """Tell whether it is under a command whose replacements are all among these claims.
+
+        Source: `docs/architecture.md`, law 4.
+        """
+        command = self.command
+        return command is not None and all(name in claims for name in command.replacements)

@@ -292,7 +292,8 @@ def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
     snapshot = given.snapshot
     with_node = {node.nodeclaim for node in snapshot.nodes.values()}
     for claim in snapshot.nodeclaims.values():
-        if claim.name in with_node or claim.deleting_at is not None or _replaced(claim, snapshot):
+        going = claim.deleting_at is not None or claim.is_replaced(snapshot.nodeclaims)
+        if claim.name in with_node or going:
             continue
         labels = label_keys.canonical_labels(dict(claim.labels)) | _STARTED
         # Its node will have a name, though nobody knows which.
@@ -334,12 +335,6 @@ def _may_run_on(
     if possible is None:
         return any(place.requirements.allows(labels) for place in ask.places)
     return any(possible.requirements.has_intersection(place.requirements) for place in ask.places)
-
-
-def _replaced(claim: NodeClaim, snapshot: ClusterSnapshot) -> bool:
-    """Tell whether the claim is under a command whose replacements are all there."""
-    command = claim.command
-    return command is not None and all(name in snapshot.nodeclaims for name in command.replacements)
 
 
 def _claim_room(

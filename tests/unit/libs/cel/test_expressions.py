@@ -105,6 +105,7 @@ def evaluate(source: str) -> Any:
         ("quantity('2k').asInteger()", 2000),
         ("isQuantity('1x') || isQuantity('x')", False),
         ("duration('1h30m')", timedelta(hours=1, minutes=30)),
+        ("duration('0')", timedelta()),
         ("duration('-1.5s').getMilliseconds()", -1500),
         ("self.since + duration('24h') > timestamp('2024-03-01T00:00:00Z')", True),
         ("self.since.getMonth() * 100 + self.since.getDate()", 129),
