@@ -24,7 +24,11 @@ class Judgement:
     overlooked: dict[str, tuple[str, ...]]
     """Who could have a place alone once the plan is carried out, by uid, and where."""
     beyond_reference: int
-    """How many more pods are placed than one by one; negative: fewer."""
+    """How many more pods are placed than one by one; negative: fewer.
+
+    Who waits for a reservation to be settled, as rules say (`docs/sources.md` D10, D12), counts as
+    placed if the reference placed it: pod by pod other ones may have the last instance.
+    """
 
 
 def judged(loaded: Loaded) -> Judgement:
@@ -39,7 +43,9 @@ def judged(loaded: Loaded) -> Judgement:
         refused=tuple(refused),
         # What becomes of a plan that is wrong says nothing.
         overlooked={} if refused else _overlooked(loaded, found),
-        beyond_reference=found.pods.on_existing + found.pods.on_new - len(reference.places),
+        beyond_reference=found.pods.on_existing
+        + found.pods.on_new
+        - len(reference.places.keys() - _deferred(found)),
     )
 
 
@@ -52,7 +58,7 @@ def _overlooked(loaded: Loaded, found: Solution) -> dict[str, tuple[str, ...]]:
     back of pods with rules about others is not known: the solver expects the most.
     """
     snapshot, plan = loaded.snapshot, found.plan
-    deferred = {uid for one in plan.unplaced if one.reason.deferred for uid in one.pod_uids}
+    deferred = _deferred(found)
     claims = snapshot.nodeclaims.values()
     open_ones = {one.name for one in claims if not len(one.allocatable)}
     minds = {row.uid for row in snapshot.pods.rows() if _minds_others(snapshot.shapes[row.shape])}
@@ -64,6 +70,12 @@ def _overlooked(loaded: Loaded, found: Solution) -> dict[str, tuple[str, ...]]:
         and not open_ones.issuperset(where)
         and not (open_ones and uid in minds)
     }
+
+
+def _deferred(found: Solution) -> frozenset[str]:
+    """Return who waits for a reservation."""
+    groups = found.plan.unplaced
+    return frozenset(uid for one in groups if one.reason.deferred for uid in one.pod_uids)
 
 
 def _minds_others(shape: PodShape) -> bool:
