@@ -84,7 +84,7 @@ class DisruptionLoop:
         metrics.note(verdict)
         self._complain(verdict.broken_budgets)
         await self._report(snapshot, verdict.decisions)
-        hindrance = self._hindrance(snapshot)
+        hindrance = self._hindrance()
         if hindrance is not None:
             return hindrance
         proposals = [one for one in verdict.proposals if one.commands]
@@ -111,7 +111,7 @@ class DisruptionLoop:
     async def _survivors(self, proposal: Proposal, snapshot: ClusterSnapshot) -> Proposal:
         """Return what of a proposal still holds; nothing where nothing may be started any more."""
         left = await self._around.runtime.compute(recheck, proposal, self._question(snapshot))
-        if self._hindrance(snapshot) is not None:
+        if self._hindrance() is not None:
             left = proposal.without_commands()
         lost = proposal.candidates - left.candidates
         if lost:
@@ -171,8 +171,8 @@ class DisruptionLoop:
             in_flight=self._around.record.in_flight(snapshot, now),
         )
 
-    def _hindrance(self, snapshot: ClusterSnapshot) -> Result | None:
-        """Return why nothing may be started on this snapshot, None if something may."""
+    def _hindrance(self) -> Result | None:
+        """Return why nothing may be started now, None if something may."""
         if self._around.holder.silence(self._cluster_id) > self._settings.stale_after:
             return Result.STALE
         known_for = self._clock.monotonic() - self._epoch_since

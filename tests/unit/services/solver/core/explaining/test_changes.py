@@ -39,7 +39,6 @@ from tests.support.builders import (
 )
 
 ZONE = label_keys.ZONE
-IN_A = require((ZONE, "In", ["zone-a"]))
 
 
 def _explained(**snapshot: Any) -> PodExplanation:
