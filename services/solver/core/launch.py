@@ -6,8 +6,8 @@ be is worked out once.
 Source: `docs/sources.md` D3.5, D4.6, D12.5, E1.4-5, 10.1.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -147,30 +147,33 @@ def _reached(known: ClaimClass, rows: Bools, found: Ints) -> dict[str, int]:
     return {key: min(count, stated.get(key, count)) for key, count in there.items()}
 
 
-def _without_holes(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
-    """Return the offerings whose types, zones and capacity types may all be combined."""
-    template = known.template
+def _choice_kept(known: ClaimClass, rows: Bools, found: Ints) -> Callable[[Ints], bool]:
+    """Return who tells whether fewer offerings reach the minValues that these reach."""
     wanted = min_values.wanted(known)
     reached = _reached(known, rows, found)
-    bad = _allowed(known, template.columns.row_type[template.columns.row[found]].tolist())
-    bad[found] = False
 
-    def kept(narrowed: Ints) -> bool:
-        there = _reached(known, rows, narrowed)
+    def kept(fewer: Ints) -> bool:
+        there = _reached(known, rows, fewer)
         return all(there[one] >= min(least, reached[one]) for one, least in wanted.items())
 
-    return without_holes(template.columns, found, bad, kept)
+    return kept
+
+
+def _without_holes(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
+    """Return the offerings whose types, zones and capacity types may all be combined."""
+    columns = known.template.columns
+    bad = _allowed(known, columns.row_type[columns.row[found]].tolist())
+    bad[found] = False
+    return without_holes(columns, found, bad, _choice_kept(known, rows, found))
 
 
 def _steered(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
     """Return the offerings among which a provider chooses as we would, if minValues allow it."""
+    kept = _choice_kept(known, rows, found)
     wanted = min_values.wanted(known)
-    reached = _reached(known, rows, found)
 
-    def allowed(key: str, narrowed: Ints) -> bool:
-        there = _reached(known, rows, narrowed)
-        kept = all(there[one] >= min(least, reached[one]) for one, least in wanted.items())
-        return kept and (key == label_keys.INSTANCE_TYPE or key not in wanted)
+    def allowed(key: str, fewer: Ints) -> bool:
+        return kept(fewer) and (key == label_keys.INSTANCE_TYPE or key not in wanted)
 
     return steered(known.template.offers, found, allowed)
 
@@ -201,17 +204,7 @@ def _lowered(requirements: Requirements, lowered: dict[str, int]) -> Requirement
     if not lowered:
         return requirements
     return Requirements(
-        one
-        if one.key not in lowered
-        else Requirement(
-            key=one.key,
-            complement=one.complement,
-            values=one.values,
-            absent=one.absent,
-            gte=one.gte,
-            lte=one.lte,
-            min_values=lowered[one.key] or None,
-        )
+        replace(one, min_values=lowered[one.key] or None) if one.key in lowered else one
         for one in requirements
     )
 

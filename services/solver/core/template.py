@@ -21,7 +21,7 @@ from libs.domain.plan import PoolMessage
 from libs.domain.pod import HostPort, PodShape
 from libs.domain.reason import Rule
 from libs.domain.requirements import Requirements
-from libs.domain.resources import Resources
+from libs.domain.resources import NODES, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
@@ -207,7 +207,7 @@ def _template(
             ports.append(DaemonPorts(ports=one.shape.host_ports, rows=rows))
     observed = _observed(columns, pool.template.node_class, snapshot)
     room = _allocatable(columns, observed, dimensions) - overhead
-    limited = tuple(name for name in pool.limits if name != "nodes")
+    limited = tuple(name for name in pool.limits if name != NODES)
     return Template(
         index=index,
         pool=pool,
