@@ -334,23 +334,17 @@ class Topology:
         """How many bins there are."""
         return self._bins
 
-    def least_on_hosts(self, ask: Ask, rule: SpreadRule, *, as_is: bool) -> int | None:
+    def least_on_hosts(self, ask: Ask, rule: SpreadRule) -> int | None:
         """Return the smallest count on any host that a constraint looks at.
 
         Who says how many hosts there have to be at least is not given more than that as long as
         they have room.
 
-        Args:
-            ask: what is asked for.
-            rule: the constraint.
-            as_is: leave out that an empty host can still be had.
-
         Returns:
             None while an empty host can still be had, or where there are too few hosts.
         """
         few = rule.constraint.min_domains
-        real = as_is or not self.ground.templates or id(ask) in self._real_hosts
-        if few is None and not real:
+        if few is None and self.ground.templates and id(ask) not in self._real_hosts:
             return None
         counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
         return None if len(counts) < (few or 1) else int(counts.min())
