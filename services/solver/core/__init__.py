@@ -11,7 +11,8 @@ Layers, each importing only those before it; within one in the order named:
 - what is sold: `catalogue`, `market`, `price`, `template`, `limits`
 - where pods may go: `claim_class` and `min_values`, `reservations`; `possible`, `standing`;
   `devices`; `bins`, `targets`
-- what pods mean for each other: `tally`, `rules`, `ground`, `tallies`, `topology`, `verdict`
+- what pods mean for each other: `shape_index`, `tally`, `rules`, `ground`, `tallies`, `topology`,
+  `verdict`
 - packing: `problem`, `standing_packing`, `claim_packing`, `packing`; before it `supply`,
   `companions`, `encode`, around it `gangs`
 - the answer: `case`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`, `steering`, `launch`;

@@ -19,7 +19,7 @@ from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.workload import Namespace
 from services.solver.core.ask import ANYWHERE, Ask, Place, combined
-from services.solver.core.tally import ShapeIndex
+from services.solver.core.shape_index import ShapeIndex
 
 _Asks = Mapping[int, tuple[Ask, ...]]
 Reach = Callable[[Ask, str], frozenset[str]]

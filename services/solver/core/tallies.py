@@ -14,7 +14,8 @@ from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
 from services.solver.core.ground import Ground
 from services.solver.core.rules import AffinityRule, Rules, SpreadRule
-from services.solver.core.tally import ShapeIndex, Tally, admission, admission_key
+from services.solver.core.shape_index import ShapeIndex
+from services.solver.core.tally import Tally, admission, admission_key
 
 
 class Tallies:

@@ -1,0 +1,85 @@
+"""Which shapes a selector matches, found by label without asking all of them.
+
+Apart because tallies count by it, and companions are found by it before there is anything to count.
+
+Source: kube-scheduler's PodTopologySpread and InterPodAffinity: a spread constraint with an empty
+selector counts nobody; an affinity is about pods that match all its terms.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from libs.domain.pod import PodShape
+from libs.domain.selector import LabelSelector
+from libs.domain.topology import PodAffinityTerm, TopologySpread
+from libs.domain.workload import Namespace
+
+
+class ShapeIndex:
+    """Shapes by label."""
+
+    __slots__ = ("_by_label", "_known", "_namespaces", "_shapes")
+
+    def __init__(self, shapes: Iterable[PodShape], namespaces: Mapping[str, Namespace]) -> None:
+        self._shapes = {shape.id: (shape, dict(shape.labels)) for shape in shapes}
+        self._namespaces = namespaces
+        self._known: dict[tuple[PodAffinityTerm, ...], frozenset[int]] = {}
+        self._by_label: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, (_, labels) in self._shapes.items():
+            for item in labels.items():
+                self._by_label[item].append(number)
+
+    def spread(self, constraint: TopologySpread, namespace: str) -> frozenset[int]:
+        """Return the ids of the shapes that a spread constraint counts."""
+        selector = constraint.selector
+        if selector is None or not selector.requirements:
+            return frozenset()
+        return frozenset(
+            number
+            for number in self._selected(selector)
+            if self._shapes[number][0].namespace == namespace
+        )
+
+    def matching_all(self, terms: tuple[PodAffinityTerm, ...]) -> frozenset[int]:
+        """Return the ids of the shapes that match every one of the terms."""
+        known = self._known.get(terms)
+        if known is None:
+            known = self._matching(terms[0])
+            for term in terms[1:]:
+                known &= self._matching(term)
+            self._known[terms] = known
+        return known
+
+    def _matching(self, term: PodAffinityTerm) -> frozenset[int]:
+        if term.selector is None:
+            return frozenset()
+        return frozenset(
+            number
+            for number in self._selected(term.selector)
+            if self._covers(term, self._shapes[number][0].namespace)
+        )
+
+    def _covers(self, term: PodAffinityTerm, namespace: str) -> bool:
+        if namespace in term.namespaces:
+            return True
+        if term.namespace_selector is None:
+            return False
+        known = self._namespaces.get(namespace)
+        return term.namespace_selector.matches(dict(known.labels) if known is not None else {})
+
+    def _selected(self, selector: LabelSelector) -> Iterable[int]:
+        return [
+            number
+            for number in self._candidates(selector)
+            if selector.matches(self._shapes[number][1])
+        ]
+
+    def _candidates(self, selector: LabelSelector) -> Iterable[int]:
+        for one in selector.requirements:
+            if not one.complement and not one.absent:
+                return [
+                    number
+                    for value in sorted(one.values)
+                    for number in self._by_label.get((one.key, value), ())
+                ]
+        return self._shapes.keys()
