@@ -110,10 +110,8 @@ def _class_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     if ask.shape.device_claims and case.problem.devices is None:
         yield Rule.DEVICES, of_class(True for _ in classes)
     suits = compatible(bins, ask)
-    labelled = of_class(
-        any(one.allows(place.requirements) for place in ask.node_places) for one in classes
-    )
-    yield Rule.NODE_AFFINITY, lambda positions: ~suits[positions] & ~labelled(positions)
+    without_volumes = compatible(bins, replace(ask, places=ask.node_places))
+    yield Rule.NODE_AFFINITY, lambda positions: ~suits[positions] & ~without_volumes[positions]
     yield Rule.VOLUME_TOPOLOGY, lambda positions: ~suits[positions]
 
 

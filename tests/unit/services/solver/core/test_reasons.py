@@ -6,6 +6,7 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.device import DeviceClaim
+from libs.domain.pod import NodeTerm
 from libs.domain.reason import Rule
 from tests.support.builders import (
     a_daemonset,
@@ -166,6 +167,24 @@ def test_existing_nodes_are_counted_by_the_rule_that_refused() -> None:
         (Rule.RESOURCES, 2),
         (Rule.TAINTS, 1),
     )
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        pytest.param(a_node_term(node_names=("gone",)), id="the name of another"),
+        pytest.param(a_node_term(excluded_node_names=("node-1",)), id="any name but this"),
+    ],
+)
+def test_a_node_of_a_name_that_is_not_allowed_refuses_by_node_affinity(term: NodeTerm) -> None:
+    plan = plan_of(
+        shapes=[a_shape(required_node_terms=(term,))],
+        pods=pods(1),
+        nodes=[a_node("node-1")],
+        nodepools=[],
+    )
+
+    assert plan.unplaced[0].reason.existing == ((Rule.NODE_AFFINITY, 1),)
 
 
 def test_pods_of_one_shape_share_one_reason() -> None:
