@@ -204,14 +204,12 @@ class ClaimPacker:
         for limits in self._problem.limits:
             if not limits.nodes_left:
                 continue
-            root = classes.root(limits.template, limits.rows())
+            whole = classes.root(limits.template, limits.rows())
             for arrivals in topology.arrivals(limits.template):
-                there = where
+                there, root = where, whole
                 if arrivals.offerings is not None:
                     there = verdict(topology, request.ask, arrivals)
-                    root = classes.restrict(
-                        classes.root(limits.template, limits.rows()), arrivals.offerings
-                    )
+                    root = classes.restrict(whole, arrivals.offerings)
                 if there is None or there.new_cap <= 0 or not root.offerings.any():
                     continue
                 opened = self._open_some(request, there, root, arrivals, want)

@@ -10,10 +10,11 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
-from services.solver.core.ask import Ask
+from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.domains import ABSENT, Domains, members
+from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.standing import Standing
 from services.solver.core.tally import Admission
 from services.solver.core.template import Template
@@ -119,12 +120,26 @@ class Ground:
 
     def new_nodes_of(self, template: Template, ask: Ask) -> Iterator[ClaimClass]:
         """Yield what a new node of one pool for this pod would be, by labels and taints."""
+        return self._narrowed(template, ask, ask.node_places, ())
+
+    def new_nodes_by_all(self, ask: Ask) -> Iterator[ClaimClass]:
+        """Yield the same, by its volumes and by what it takes for itself, too."""
+        for template in self.templates:
+            yield from self._narrowed(template, ask, ask.places, exclusives(ask.shape))
+
+    def _narrowed(
+        self,
+        template: Template,
+        ask: Ask,
+        places: tuple[Place, ...],
+        own: tuple[Exclusive, ...],
+    ) -> Iterator[ClaimClass]:
         if not bears(ask.shape, template.pool.template.taints, ask.effects):
             return
         root = self.classes.root(template, None)
-        for place in ask.node_places:
+        for place in places:
             if place.node_names is None:
-                narrower = self.classes.narrow(root, place.requirements)
+                narrower = self.classes.narrow(root, place.requirements, own)
                 if narrower is not None:
                     yield narrower
 

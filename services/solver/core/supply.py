@@ -4,17 +4,13 @@ Apart from packing because it is asked before anything is placed: who has to sha
 others begins where there is room for all of them.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from libs.domain.requirements import ANYTHING
 from services.solver.core.ask import Ask
-from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.devices.allocating import Devices, Grant, PlannedGrant
-from services.solver.core.exclusion import exclusives
 from services.solver.core.ground import Ground
 from services.solver.core.problem import Request, a_request
 from services.solver.core.standing_packing import compatible
@@ -43,22 +39,9 @@ class Supply:
             return frozenset()
         request = a_request(0, ask, self._dimensions)
         bits = self._standing(request, key)
-        for known in self._new_nodes(ask):
+        for known in self._ground.new_nodes_by_all(ask):
             bits |= self._new(known, request, key, bits)
         return frozenset(self._ground.domains.values(key, bits))
-
-    def _new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:
-        """Yield what a new node for the pod would be, room apart."""
-        classes = self._ground.classes
-        for template in self._ground.templates:
-            if not bears(ask.shape, template.pool.template.taints, ask.effects):
-                continue
-            root = classes.root(template, None)
-            for place in ask.places:
-                if place.node_names is None:
-                    known = classes.narrow(root, place.requirements, exclusives(ask.shape))
-                    if known is not None:
-                        yield known
 
     def _standing(self, request: Request, key: str) -> int:
         """Return the domains of the standing bins with room."""
