@@ -5,7 +5,7 @@ and what they conclude; counting is one mechanism. Hosts are counted per bin in 
 other keys per domain.
 
 Source: kube-scheduler's PodTopologySpread and InterPodAffinity (as in their documentation, and as
-`data/kube_scheduler_verdicts.jsonl.gz` shows): a spread constraint counts no terminating pods,
+the verdicts in `tests/data` show): a spread constraint counts no terminating pods,
 none at all with an empty selector, and only on nodes that its policies admit and that have all
 hard keys of the pod; an affinity counts pods that match all its terms.
 """
