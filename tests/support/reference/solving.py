@@ -17,7 +17,7 @@ from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, spec_of
 from tests.support.reference.options import Market, Option, World, renamed
 from tests.support.reference.placing import NewNode, Placing, largest_charge
-from tests.support.reference.waiting import ground, key_of_row, queue
+from tests.support.reference.waiting import ground, queue
 
 _DEFAULTS = SolveOptions()
 
@@ -101,7 +101,7 @@ def _in_rounds(placing: Placing, rows: Sequence[PodRow]) -> None:
 
 
 def _pending(placing: Placing, row: PodRow) -> KubeObject:
-    return placing.cluster.pending[key_of_row(row)]
+    return placing.cluster.pending[row.key]
 
 
 def gang_sizes(placing: Placing, snapshot: ClusterSnapshot, rows: Sequence[PodRow]) -> Counter[str]:
@@ -112,7 +112,7 @@ def gang_sizes(placing: Placing, snapshot: ClusterSnapshot, rows: Sequence[PodRo
         for row in snapshot.pods.rows()
         if row.node and not row.terminal and not row.terminating and row.uid not in waiting
     )
-    sizes.update(row.gang for row in rows if key_of_row(row) in placing.places)
+    sizes.update(row.gang for row in rows if row.key in placing.places)
     return sizes
 
 
@@ -121,7 +121,7 @@ def _short_gang(placing: Placing, snapshot: ClusterSnapshot, rows: Sequence[PodR
     sizes = gang_sizes(placing, snapshot, rows)
     for row in reversed(rows):
         gang = snapshot.gangs.get(row.gang)
-        if gang is None or key_of_row(row) not in placing.places:
+        if gang is None or row.key not in placing.places:
             continue
         if sizes[gang.key] < gang.min_members:
             return gang.key
@@ -131,7 +131,7 @@ def _short_gang(placing: Placing, snapshot: ClusterSnapshot, rows: Sequence[PodR
 def _solution(
     cluster: Cluster, world: World, placing: Placing, rows: Sequence[PodRow]
 ) -> ReferenceSolution:
-    uids = {key_of_row(row): row.uid for row in rows}
+    uids = {row.key: row.uid for row in rows}
     kept = _kept(cluster, world, placing, rows)
     return ReferenceSolution(
         places={uids[key]: node for key, node in kept.items()},

@@ -22,7 +22,7 @@ from libs.oracle.verdict import judge
 from tests.support.reference.options import Market, World
 from tests.support.reference.placing import NewNode, Placing
 from tests.support.reference.solving import gang_sizes, start
-from tests.support.reference.waiting import key_of_row, queue
+from tests.support.reference.waiting import queue
 from tests.support.reference.wishes import Wish
 
 _DEFAULTS = SolveOptions()
@@ -67,10 +67,10 @@ def takers(
     found = {}
     for row in rows:
         gang = snapshot.gangs.get(row.gang)
-        if key_of_row(row) in placing.places:
+        if row.key in placing.places:
             continue
         if gang is None or sizes[gang.key] + 1 >= gang.min_members:
-            names = _takers_of(placing, placing.cluster.pending[key_of_row(row)])
+            names = _takers_of(placing, placing.cluster.pending[row.key])
             if names:
                 found[row.uid] = names
     return found
@@ -110,7 +110,7 @@ def _buy(
     for one in node_slices(planned_name(claim), bought.kind):
         placing.cluster.put("ResourceSlice", one)
     wishes = [
-        Wish(pod=placing.cluster.pending[key_of_row(rows[uid])], avoids_soft_taints=False)
+        Wish(pod=placing.cluster.pending[rows[uid].key], avoids_soft_taints=False)
         for uid in claim.pod_uids
         if uid in rows
     ]
@@ -141,7 +141,7 @@ def _bind(
     placed = [(uid, one.target) for one in plan.nominations for uid in one.pod_uids]
     placed += [(uid, planned_name(one)) for one in plan.nodeclaims for uid in one.pod_uids]
     # Virtual pods of buffers are no rows of the queue.
-    placements = [(key_of_row(rows[uid]), node) for uid, node in placed if uid in rows]
+    placements = [(rows[uid].key, node) for uid, node in placed if uid in rows]
     before = placing.cluster
     daemon_sets = placing.market.daemon_sets
     placing.cluster = carry_out(before, nodes, placements, daemon_sets=daemon_sets).cluster

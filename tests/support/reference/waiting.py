@@ -27,16 +27,11 @@ def queue(cluster: Cluster, snapshot: ClusterSnapshot, now: datetime) -> list[Po
     objects = cluster.pending | {key: pod.obj for key, pod in cluster.pods.items()}
     found = []
     for row in snapshot.pods.rows():
-        if key_of_row(row) in objects and _waits(row, snapshot, now):
-            requests = read_pod(_unbound(objects[key_of_row(row)])).requests
+        if row.key in objects and _waits(row, snapshot, now):
+            requests = read_pod(_unbound(objects[row.key])).requests
             order = (-requests.get("cpu", 0), -requests.get("memory", 0), row.created_ms, row.uid)
             found.append((order, row))
     return [row for _, row in sorted(found, key=lambda one: one[0])]
-
-
-def key_of_row(row: PodRow) -> str:
-    """Return the pod's `namespace/name`."""
-    return f"{row.namespace}/{row.name}"
 
 
 def ground(cluster: Cluster, world: World, waiting: Sequence[PodRow]) -> tuple[Cluster, list[str]]:
@@ -45,7 +40,7 @@ def ground(cluster: Cluster, world: World, waiting: Sequence[PodRow]) -> tuple[C
     Claims in flight count once they are launched. Daemon pods that are missing are there already.
     """
     snapshot = world.snapshot
-    state = ahead(cluster, snapshot, [key_of_row(row) for row in waiting]).copy()
+    state = ahead(cluster, snapshot, [row.key for row in waiting]).copy()
     for node in snapshot.nodes.values():
         if node.leaving and node.name in state.nodes:
             state.delete("Node", node.name)
