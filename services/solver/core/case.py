@@ -10,13 +10,10 @@ from dataclasses import dataclass, field, replace
 from libs.domain import labels as label_keys
 from libs.domain.reason import Rule
 from services.solver.core.ask import Ask
-from services.solver.core.domains import members
 from services.solver.core.problem import Problem
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Ints
 from services.solver.core.verdict import Verdict, verdict
-
-_DOMAINS_SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,31 +58,6 @@ def a_case(problem: Problem, group: int, *, deferred: bool = False) -> Case:
     ask = problem.asks[group][-1]
     vector = problem.dimensions.requests(ask.shape.requests)
     return Case(problem=problem, ask=ask, vector=vector, deferred=deferred)
-
-
-def spread_counts(case: Case, part: Part) -> str:
-    """Return the numbers of a spread constraint in words: pods per domain, maxSkew, minDomains.
-
-    Empty where the part is another one, or about hosts, of which there may be thousands.
-    """
-    topology = case.problem.topology
-    rules = topology.rules(part.ask).spread
-    if part.rule is not Rule.TOPOLOGY_SPREAD or len(rules) != 1 or rules[0].tally.on_hosts:
-        return ""
-    tally, constraint = rules[0].tally, rules[0].constraint
-    real, paper = topology.eligible(part.ask, tally)
-    value = topology.ground.domains.value
-    counts = sorted(
-        (value(tally.key, number), tally.by_domain.get(number, 0))
-        for number in members(real | paper)
-        if number
-    )
-    shown = ", ".join(f"{name} {count}" for name, count in counts[:_DOMAINS_SHOWN])
-    hidden = len(counts) - _DOMAINS_SHOWN
-    more = f" and {hidden} more" if hidden > 0 else ""
-    few = "" if constraint.min_domains is None else f", minDomains {constraint.min_domains}"
-    there = f"pods per domain: {shown}{more}" if counts else "there is no domain"
-    return f"; {there}; maxSkew {constraint.max_skew}{few}"
 
 
 def _alone(topology: Topology, ask: Ask) -> Iterator[tuple[Rule, str, Ask]]:

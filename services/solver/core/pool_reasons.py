@@ -18,9 +18,10 @@ from libs.domain.resources import NODES, NOTHING, Resources, readable_amount
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core import min_values
 from services.solver.core.bearing import not_borne
-from services.solver.core.case import Case, Part, spread_counts
+from services.solver.core.case import Case, Part
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.devices.allocating import Refusal
+from services.solver.core.neighbours import about_others
 from services.solver.core.template import Refused, Template
 from services.solver.core.vectors import Ints
 from services.solver.core.verdict import Verdict, verdict
@@ -221,8 +222,8 @@ def _by_state(case: Case, known: ClaimClass) -> Rejection | None:
         return rejection(name, Rule.MIN_VALUES, short)
     for part in case.parts():
         if not _allowed_by(case, part, known):
-            numbers = spread_counts(case, part)
-            message = f"{part.rule} over {part.key} allows no new node here{numbers}"
+            about = about_others(case, part)
+            message = f"{part.rule} over {part.key} allows no new node here{about}"
             return replace(rejection(name, part.rule, message), key=part.key)
     if case.deferred:
         message = "all instances of its reservations are promised; it waits for the next plan"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from libs.domain.pod import PodShape
-from libs.domain.topology import TopologySpread
+from libs.domain.topology import PodAffinityTerm, TopologySpread
 from services.solver.core.tally import Tally
 from services.solver.core.vectors import Bools
 
@@ -26,6 +26,16 @@ class AffinityRule:
     """One per key of the terms."""
     own: bool
     """Whether the pod matches its own terms, so that it may be the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeper:
+    """A term of an anti-affinity by which its owners keep a pod away."""
+
+    term: PodAffinityTerm
+    owners: tuple[PodShape, ...]
+    tally: Tally
+    """Counts the owners."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,9 +18,10 @@ from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources, readable_amount
 from services.solver.core.bearing import bears, not_borne
 from services.solver.core.bins import Bins
-from services.solver.core.case import Case, Part, spread_counts
+from services.solver.core.case import Case, Part
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.exclusion import conflict
+from services.solver.core.neighbours import about_others
 from services.solver.core.pool_reasons import DEVICES_IGNORED, nearness, shortages
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.standing_packing import compatible
@@ -198,8 +199,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
             return DEVICES_IGNORED if refusal is None else refusal.explain(), ""
     part = _refusing_part(case, position)
     key = part.key if part is not None else ""
-    numbers = spread_counts(case, part) if part is not None else ""
-    return f"{rule} over {key} does not allow it{numbers}", key
+    about = about_others(case, part, position) if part is not None else ""
+    return f"{rule} over {key} does not allow it{about}", key
 
 
 def _short(case: Case, bins: Bins, position: int) -> list[tuple[str, int, int]]:

@@ -5,7 +5,7 @@ means for whom.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape, SharedVolume
@@ -13,7 +13,7 @@ from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
 from services.solver.core.ground import Ground
-from services.solver.core.rules import AffinityRule, Rules, SpreadRule
+from services.solver.core.rules import AffinityRule, Keeper, Rules, SpreadRule
 from services.solver.core.shape_index import ShapeIndex
 from services.solver.core.tally import Tally, admission, admission_key
 
@@ -26,7 +26,8 @@ class Tallies:
         self.all: dict[object, Tally] = {}
         self.counting: dict[int, list[Tally]] = defaultdict(list)
         """Those that count pods of a shape, by its id."""
-        self._kept_away: dict[int, list[Tally]] = defaultdict(list)
+        self._keepers: dict[int, list[Keeper]] = defaultdict(list)
+        """Who may keep pods of a shape away, by its id."""
         self._index = ShapeIndex((), {})
         self._rules: dict[int, Rules] = {}
         """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
@@ -59,6 +60,10 @@ class Tallies:
             found = self._rules[id(ask)] = self._make_rules(ask)
         return found
 
+    def keepers(self, shape: PodShape) -> Sequence[Keeper]:
+        """Return who may keep pods of a shape away, pods of that shape included."""
+        return self._keepers.get(shape.id, ())
+
     def _tallies_of(self, ask: Ask) -> list[Tally]:
         """Return the tallies that the constraints of an ask are about."""
         found = [self._spread_tally(constraint, ask) for constraint in ask.spread]
@@ -70,16 +75,17 @@ class Tallies:
         return found
 
     def _own_tallies(self, shapes: Iterable[PodShape], waiting: frozenset[int]) -> None:
-        owners: dict[PodAffinityTerm, set[int]] = defaultdict(set)
+        owners: dict[PodAffinityTerm, dict[int, PodShape]] = defaultdict(dict)
         for shape in shapes:
             for term in shape.anti_affinity:
-                owners[term].add(shape.id)
-        for term, ids in owners.items():
+                owners[term][shape.id] = shape
+        for term, owning in owners.items():
             if away := self._index.matching_all((term,)) & waiting:
                 key = label_keys.canonical_key(term.topology_key)
-                self._add(("owner", term), tally := _of_shapes(key, ids))
+                self._add(("owner", term), tally := _of_shapes(key, owning.keys()))
+                keeper = Keeper(term=term, owners=tuple(owning.values()), tally=tally)
                 for number in away:
-                    self._kept_away[number].append(tally)
+                    self._keepers[number].append(keeper)
 
     def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
         rule = admission(constraint, ask)
@@ -131,7 +137,7 @@ class Tallies:
         for term in ask.anti_affinity:
             tally = self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
             apart.append((tally, shape.id in tally.shapes))
-        apart += [(one, shape.id in one.shapes) for one in self._kept_away.get(shape.id, ())]
+        apart += [(one.tally, shape.id in one.tally.shapes) for one in self.keepers(shape)]
         affinity = tuple(
             AffinityRule(
                 tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
@@ -165,7 +171,7 @@ def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
     return tuple(sorted({label_keys.canonical_key(term.topology_key) for term in terms}))
 
 
-def _of_shapes(key: str, shapes: set[int]) -> Tally:
+def _of_shapes(key: str, shapes: Iterable[int]) -> Tally:
     """Return a tally of what is hard whoever asks."""
     return Tally(key=key, admission=None, terminating=True, shapes=frozenset(shapes), hard=True)
 

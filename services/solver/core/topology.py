@@ -10,7 +10,7 @@ that do not exist yet: they count as empty as long as this pod could get a node 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from libs.domain.workload import Namespace
 from services.solver.core.ask import Ask
 from services.solver.core.domains import ABSENT, is_single, members
 from services.solver.core.ground import Ground
-from services.solver.core.rules import Arrivals, Rules, SpreadRule
+from services.solver.core.rules import Arrivals, Keeper, Rules, SpreadRule
 from services.solver.core.tallies import Tallies
 from services.solver.core.tally import Opened, Tally, admits_claim, admitted
 from services.solver.core.template import Daemon, Template
@@ -118,6 +118,10 @@ class Topology:
     def rules(self, ask: Ask) -> Rules:
         """Return what other pods mean for an ask."""
         return self._tallies.rules(ask)
+
+    def keepers(self, ask: Ask) -> Sequence[Keeper]:
+        """Return who may keep a pod away by an anti-affinity of their own."""
+        return self._tallies.keepers(ask.shape)
 
     def in_use(self, ask: Ask) -> str:
         """Return a volume claim that one pod at a time may use, and one does; empty if none is."""

@@ -1,0 +1,148 @@
+"""What other pods mean for one that has no place, in words: whose rule, about whom, how many.
+
+Apart from the reasons because nodes and pools say the same of it.
+"""
+
+from collections.abc import Iterable
+
+from libs.domain.pod import PodShape
+from libs.domain.reason import Rule
+from libs.domain.requirement import Operator, Requirement
+from libs.domain.selector import LabelSelector
+from libs.domain.topology import PodAffinityTerm
+from services.solver.core.case import Case, Part
+from services.solver.core.domains import members
+from services.solver.core.rules import AffinityRule, Keeper, SpreadRule
+from services.solver.core.tally import Tally
+
+_DOMAINS_SHOWN = 6
+_LABELS_SHOWN = 3
+_KEEPERS_SHOWN = 2
+_OF_A_REVISION = frozenset(
+    {"controller-revision-hash", "pod-template-generation", "pod-template-hash"}
+)
+"""Labels by which nobody knows a pod."""
+
+
+def about_others(case: Case, part: Part, position: int | None = None) -> str:
+    """Return what a part of the constraints looks at, to be put after its rule; may be empty.
+
+    Args:
+        case: whose constraints they are.
+        part: the one that refuses.
+        position: of the standing bin that it refuses; None for a node that is yet to be bought.
+    """
+    if part.ask is case.ask:
+        return "; each of its rules about other pods would allow it, not all of them together"
+    rules = case.problem.topology.rules(part.ask)
+    match part.rule:
+        case Rule.TOPOLOGY_SPREAD:
+            return _spread(case, part, rules.spread[0])
+        case Rule.POD_AFFINITY:
+            return f"; {_affinity(case, part.ask.affinity[0], rules.affinity[0])}"
+        case Rule.POD_ANTI_AFFINITY if part.ask.anti_affinity:
+            return f"; {_own(part.ask.anti_affinity[0])}"
+        case Rule.POD_ANTI_AFFINITY:
+            return _kept_away(case, keepers(case, position))
+    return ""
+
+
+def keepers(case: Case, position: int | None = None) -> list[Keeper]:
+    """Return who keeps a pod off a standing bin, or else out of any domain, as things are.
+
+    No pod is kept off a host that is yet to be made.
+    """
+    found = case.problem.topology.keepers(case.ask)
+    return [one for one in found if _is_there(case, one.tally, position)]
+
+
+def _is_there(case: Case, tally: Tally, position: int | None) -> bool:
+    if position is None:
+        return not tally.on_hosts and any(tally.by_domain.values())
+    topology = case.problem.topology
+    if tally.on_hosts:
+        return bool(tally.hosts(topology.bins)[position])
+    return tally.by_domain.get(int(topology.ground.domain_of(tally.key)[position]), 0) > 0
+
+
+def _spread(case: Case, part: Part, rule: SpreadRule) -> str:
+    """Return pods per domain, maxSkew and minDomains; nothing of hosts: there may be thousands."""
+    tally, constraint = rule.tally, rule.constraint
+    if tally.on_hosts:
+        return ""
+    real, paper = case.problem.topology.eligible(part.ask, tally)
+    counts = _per_domain(case, tally, (one for one in members(real | paper) if one))
+    few = "" if constraint.min_domains is None else f", minDomains {constraint.min_domains}"
+    there = f"pods per domain: {counts}" if counts else "there is no domain"
+    return f"; {there}; maxSkew {constraint.max_skew}{few}"
+
+
+def _affinity(case: Case, terms: tuple[PodAffinityTerm, ...], rule: AffinityRule) -> str:
+    wanted = " that are also ".join(dict.fromkeys(map(_pods_of, terms)))
+    if not any(tally.total for tally in rule.tallies):
+        return f"it has to be near {wanted}, and there are none"
+    said = f"it has to be near {wanted}"
+    tally = rule.tallies[0]
+    if len(rule.tallies) > 1 or tally.on_hosts:
+        return said
+    domains = [number for number, count in tally.by_domain.items() if number and count > 0]
+    return f"{said}; of those there are: {_per_domain(case, tally, domains)}"
+
+
+def _own(term: PodAffinityTerm) -> str:
+    return f"it has an anti-affinity to {_pods_of(term)}"
+
+
+def _kept_away(case: Case, found: list[Keeper]) -> str:
+    said = [_keeper(case, one) for one in found[:_KEEPERS_SHOWN]]
+    if len(found) > _KEEPERS_SHOWN:
+        said.append(f"so have others, by {len(found) - _KEEPERS_SHOWN} more terms")
+    return "".join(f"; {one}" for one in said)
+
+
+def _keeper(case: Case, keeper: Keeper) -> str:
+    if keeper.term in case.ask.shape.anti_affinity:
+        return _own(keeper.term)
+    names = sorted(set(map(_named, keeper.owners)))
+    others = f" and {len(names) - 1} others" if len(names) > 1 else ""
+    return f"{names[0]}{others} have an anti-affinity to it, as to all {_pods_of(keeper.term)}"
+
+
+def _named(shape: PodShape) -> str:
+    labels = [(key, value) for key, value in shape.labels if key not in _OF_A_REVISION]
+    shown = ",".join(f"{key}={value}" for key, value in sorted(labels)[:_LABELS_SHOWN])
+    return f"pods {f'with {shown}' if shown else 'without labels'} in {shape.namespace}"
+
+
+def _pods_of(term: PodAffinityTerm) -> str:
+    if term.selector is None:
+        return "pods of no selector"
+    labels = _selected(term.selector)
+    return f"pods {f'with {labels} ' if labels else ''}in {_namespaces(term)}"
+
+
+def _namespaces(term: PodAffinityTerm) -> str:
+    found = list(term.namespaces)
+    if term.namespace_selector is not None:
+        labels = _selected(term.namespace_selector)
+        found.append(f"namespaces with {labels}" if labels else "any namespace")
+    return " or ".join(found) or "no namespace"
+
+
+def _selected(selector: LabelSelector) -> str:
+    return ",".join(map(_label, selector.requirements))
+
+
+def _label(one: Requirement) -> str:
+    """Return what is asked of a label, as command lines spell it where they can."""
+    if one.operator is Operator.IN and len(one.values) == 1:
+        return f"{one.key}={next(iter(one.values))}"
+    return str(one)
+
+
+def _per_domain(case: Case, tally: Tally, numbers: Iterable[int]) -> str:
+    value = case.problem.topology.ground.domains.value
+    counts = sorted((value(tally.key, one), tally.by_domain.get(one, 0)) for one in numbers)
+    shown = ", ".join(f"{name} {count}" for name, count in counts[:_DOMAINS_SHOWN])
+    hidden = len(counts) - _DOMAINS_SHOWN
+    return f"{shown} and {hidden} more" if hidden > 0 else shown

@@ -1,0 +1,82 @@
+"""What a pod without a place is told of the pods that it, or that they, look at."""
+
+from typing import Any
+
+import pytest
+
+from libs.domain import labels as label_keys
+from libs.domain.reason import Rule
+from libs.domain.selector import LabelSelector
+from libs.domain.workload import Namespace
+from tests.support.builders import a_node, a_pod, a_pool, a_shape, a_term, pods, require, selecting
+from tests.unit.services.solver.core.asking import plan_of, the_rejection
+
+ZONE = label_keys.ZONE
+OF_TEAM = a_term(ZONE, namespaces=(), namespace_selector=selecting(team="x"))
+ANYWHERE = a_term(ZONE, selector=LabelSelector(), namespaces=(), namespace_selector=LabelSelector())
+
+
+@pytest.mark.parametrize(
+    ("waiting", "running", "words"),
+    [
+        pytest.param(
+            {},
+            {"labels": {"app": "db"}, "namespace": "data", "anti_affinity": (a_term(ZONE),)},
+            "pods with app=db in data have an anti-affinity to it, as to all pods with app=web in "
+            "default",
+            id="another's",
+        ),
+        pytest.param(
+            {},
+            {"labels": {"app": "db", "pod-template-hash": "5d4"}, "anti_affinity": (OF_TEAM,)},
+            "pods with app=db in default have an anti-affinity to it, as to all pods with app=web "
+            "in namespaces with team=x",
+            id="another's by the labels of namespaces",
+        ),
+        pytest.param(
+            {},
+            {"labels": {}, "anti_affinity": (ANYWHERE,)},
+            "pods without labels in default have an anti-affinity to it, as to all pods in any "
+            "namespace",
+            id="another's to all",
+        ),
+        pytest.param(
+            {"anti_affinity": (a_term(ZONE, selector=selecting(app="db")),)},
+            {"labels": {"app": "db"}},
+            "it has an anti-affinity to pods with app=db in default",
+            id="its own",
+        ),
+        pytest.param(
+            {"anti_affinity": (a_term(ZONE),)},
+            {"anti_affinity": (a_term(ZONE),)},
+            "it has an anti-affinity to pods with app=web in default",
+            id="its own, and that of its like",
+        ),
+        pytest.param(
+            {"affinity": (a_term(ZONE, selector=selecting(app="nobody")),)},
+            {},
+            "it has to be near pods with app=nobody in default, and there are none",
+            id="near nobody",
+        ),
+        pytest.param(
+            {"affinity": (a_term(ZONE, selector=selecting(app="db")),)},
+            {"labels": {"app": "db"}},
+            "it has to be near pods with app=db in default; of those there are: zone-x 1",
+            id="near somebody where nothing is sold",
+        ),
+    ],
+)
+def test_a_refusal_says_whose_term_it_is_and_about_whom(
+    waiting: dict[str, Any], running: dict[str, Any], words: str
+) -> None:
+    plan = plan_of(
+        shapes=[a_shape(cpu="8", **waiting), a_shape(2, **running)],
+        pods=[*pods(1), a_pod("runs", 2, node="n")],
+        nodes=[a_node("n", labels={ZONE: "zone-x" if "affinity" in waiting else "zone-a"})],
+        nodepools=[a_pool(requirements=require((ZONE, "In", ["zone-a"])))],
+        namespaces=[Namespace(name="default", labels=(("team", "x"),))],
+    )
+
+    found = the_rejection(plan)
+    assert found.rule in (Rule.POD_AFFINITY, Rule.POD_ANTI_AFFINITY)
+    assert found.message == f"{found.rule} over {ZONE} allows no new node here; {words}"
