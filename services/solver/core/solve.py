@@ -22,7 +22,7 @@ from services.solver.core.problem import Problem
 from services.solver.core.workload import Group
 
 VERSION = "2"
-"""Changes whenever the same snapshot may get another plan."""
+"""Changes with each release by which the same snapshot may get another plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
