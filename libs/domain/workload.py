@@ -101,6 +101,10 @@ def virtual_pods(
     return {key: tuple(uids) for key, uids in found.items()}
 
 
+REQUEST_SUFFIX = " (ProvisioningRequest)"
+"""Ends the name of a gang that is the pods of a ProvisioningRequest; no PodGroup has such a one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gang:
     """Pods that are placed together or not at all."""
@@ -115,6 +119,12 @@ class Gang:
     def key(self) -> str:
         """Return `namespace/name`."""
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def request(self) -> str:
+        """Return the name of the ProvisioningRequest whose pods they are; empty if it is none's."""
+        name = self.name.removesuffix(REQUEST_SUFFIX)
+        return name if name != self.name else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,6 +16,7 @@ from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.taint import Effect, Toleration, TolerationOperator
 from libs.domain.topology import PreferredNodeTerm
+from libs.domain.workload import REQUEST_SUFFIX
 from libs.kube.convert import selectors, topology
 from libs.kube.convert.requests import host_ports, pod_requests
 from libs.kube.convert.volume import PodClaim
@@ -192,7 +193,7 @@ def consumed_request(pod: Pod) -> str:
 
 def request_gang(name: str) -> str:
     """Return the name of a ProvisioningRequest as a gang: one that no PodGroup can have."""
-    return f"{name} (ProvisioningRequest)"
+    return f"{name}{REQUEST_SUFFIX}"
 
 
 def milliseconds(instant: datetime | None) -> int:

@@ -63,11 +63,18 @@ def whole(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> Whole:
         packer,
         {
             gang: f"gang {gang} needs {least[gang]} pods placed together; "
-            f"at most {size} have a place"
+            f"{_missing(work, gang, least[gang])}at most {size} have a place"
             for gang, size in sorted(out.items())
             if gang not in late
         },
     )
+
+
+def _missing(work: Workload, gang: str, wanted: int) -> str:
+    """Say how many pods of a gang do not exist."""
+    waiting = sum(group.gangs.count(gang) for group in work.groups)
+    missing = wanted - waiting - work.gang_members.get(gang, 0)
+    return f"{missing} of them do not exist; " if missing > 0 else ""
 
 
 def _short(work: Workload, packer: Packer, least: Mapping[str, int]) -> dict[str, int]:

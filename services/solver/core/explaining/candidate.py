@@ -10,6 +10,7 @@ from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.bins import Bins
 from services.solver.core.explaining.trial import Decided, Trials
 from services.solver.core.reasons import Leftover
 
@@ -21,7 +22,14 @@ class Question:
     decision: Decided
     row: PodRow
     shape: PodShape
+    """Of the pods for which there is no place: itself, or members of its gang."""
+    uids: tuple[str, ...]
+    """Pods that are changed together: itself, or all members of its gang with that shape."""
+    short: int
+    """How many of its gang have no place; 1 for a pod on its own."""
     leftover: Leftover
+    bins: Bins
+    """As packing left them for those pods."""
 
     @property
     def snapshot(self) -> ClusterSnapshot:

@@ -54,10 +54,12 @@ def changes(question: Question, trials: Trials) -> tuple[Found, ...]:
 
 
 def _candidates(question: Question) -> Iterator[Candidate]:
+    yield from _gang(question)
+    if not question.uids:
+        return
     yield from pod_candidates(question)
     yield from spread_candidates(question)
     yield from request_candidates(question)
-    yield from _gang(question)
     yield from limit_candidates(question)
     yield from pool_candidates(question)
 
@@ -92,10 +94,14 @@ def _smaller_gang(question: Question) -> Attempt:
     def attempt(trials: Trials) -> Found | None:
         def with_fewer(less: int) -> Found | None:
             number = gang.min_members - less
+            message = f'let gang "{gang.key}" do with {number} members together'
+            if gang.request:
+                of = f'provisioningrequest "{gang.namespace}/{gang.request}"'
+                message = f"let {of} ask for {number} pods together"
             change = a_change(
                 ChangeKind.GANG,
-                f'let gang "{gang.key}" do with {number} members together',
-                field="spec.minMember",
+                message,
+                field="spec.podSets[*].count" if gang.request else "spec.minMember",
                 old=str(gang.min_members),
                 new=str(number),
             )

@@ -24,15 +24,16 @@ def row_of(snapshot: ClusterSnapshot, uid: str) -> PodRow | None:
     return snapshot.pods.row(index)
 
 
-def with_shape(snapshot: ClusterSnapshot, uid: str, shape: PodShape) -> ClusterSnapshot:
-    """Return the snapshot with another shape for this one pod."""
+def with_shape(snapshot: ClusterSnapshot, uids: Iterable[str], shape: PodShape) -> ClusterSnapshot:
+    """Return the snapshot with another shape for these pods."""
     number = max(snapshot.shapes, default=0) + 1
-    index = bisect_left(snapshot.pods.uids, uid)
-    shapes = snapshot.pods.shapes
+    numbers = list(snapshot.pods.shapes)
+    for uid in uids:
+        numbers[bisect_left(snapshot.pods.uids, uid)] = number
     return replace(
         snapshot,
         shapes=keyed("shapes", (*snapshot.shapes.values(), replace(shape, id=number))),
-        pods=replace(snapshot.pods, shapes=(*shapes[:index], number, *shapes[index + 1 :])),
+        pods=replace(snapshot.pods, shapes=tuple(numbers)),
     )
 
 

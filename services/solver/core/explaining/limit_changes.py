@@ -20,10 +20,12 @@ from services.solver.core.explaining.candidate import (
     Question,
     a_change,
     once,
+    smallest,
 )
 from services.solver.core.explaining.edits import with_limits, with_pool
-from services.solver.core.explaining.trial import Decided, Trials
+from services.solver.core.explaining.trial import Trials
 from services.solver.core.pool_reasons import narrowest
+from services.solver.core.problem import Problem
 from services.solver.core.template import Template
 
 _ENOUGH = 2**58
@@ -59,13 +61,19 @@ def _attempt(question: Question, template: Template, name: str) -> Attempt:
         return once(change, lambda: _with_limit(question, pool, name, number))(trials)
 
     def attempt(trials: Trials) -> Found | None:
-        for_one = _used(question.decision, pool.name, name) + _least(question, template, name)
-        if for_one > pool.limits.get(name) and (found := raised(trials, for_one)) is not None:
+        used = _used(question.leftover.case.problem, pool.name, name)
+        each = _least(question, template, name)
+
+        def for_nodes(count: int) -> Found | None:
+            number = used + count * each
+            return raised(trials, number) if number > pool.limits.get(name) else None
+
+        if (found := smallest(0, question.short, for_nodes)) is not None:
             return found
         landed = trials.land(_with_limit(question, pool, name, _ENOUGH))
         if landed is None or landed.landing.kind is not TargetKind.NODEPOOL:
             return None
-        return raised(trials, _used(landed.decision, pool.name, name))
+        return raised(trials, _used(landed.decision.packed.problem, pool.name, name))
 
     return attempt
 
@@ -74,9 +82,9 @@ def _with_limit(question: Question, pool: NodePool, name: str, number: int) -> C
     return with_pool(question.snapshot, with_limits(pool, **{name: number}))
 
 
-def _used(decision: Decided, pool: str, name: str) -> int:
-    """Return what counts towards a limit after the plan."""
-    for limits in decision.packed.problem.limits:
+def _used(packed: Problem, pool: str, name: str) -> int:
+    """Return what counts towards a limit where packing ended."""
+    for limits in packed.limits:
         if limits.template.pool.name == pool:
             return limits.template.pool.limits.get(name) - limits.left().get(name)
     return 0
@@ -91,7 +99,7 @@ def _least(question: Question, template: Template, name: str) -> int:
     if isinstance(known, Rejection):
         return 0
     rows = known.rows_for(case.vector)
-    limits = question.decision.packed.problem.limits[template.index]
+    limits = case.problem.limits[template.index]
     left = limits.left()
     for column, other in enumerate(template.limited):
         if other != name:

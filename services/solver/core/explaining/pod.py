@@ -11,9 +11,10 @@ from libs.domain.pod import PodRow
 from libs.domain.reason import Rejection, TargetKind, Unplaceable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.workload import SetAside
-from services.solver.core.encode import problem
 from services.solver.core.explaining.candidate import Found, Question
 from services.solver.core.explaining.changes import changes
+from services.solver.core.explaining.edits import row_of
+from services.solver.core.explaining.ending import Ending, ending
 from services.solver.core.explaining.options import options_of, options_of_claim
 from services.solver.core.explaining.trial import (
     Decided,
@@ -23,9 +24,6 @@ from services.solver.core.explaining.trial import (
     landing_of,
     most_trials,
 )
-from services.solver.core.packing import Packer
-from services.solver.core.problem import Problem
-from services.solver.core.reasons import Leftover, leftover
 from services.solver.core.standing_reasons import nearest_bins
 
 
@@ -56,7 +54,7 @@ def explain_pod(desk: Desk, snapshot: ClusterSnapshot, row: PodRow, base: Explan
     if group.virtual and landing is None:
         message = "it stands for spare room, for which nothing is bought; see the buffer's status"
         return PodAnswer(explanation=replace(base, pod=_pod(row, PodSituation.HELD, message)))
-    state = _state(decision, row.uid, left=landing is None)
+    state = ending(decision, row, desk.cancelled, left=landing is None)
     if landing is None:
         return _without_place(desk, decision, state, row, base)
     return PodAnswer(explanation=_placed(decision, state, row, landing, base))
@@ -109,35 +107,11 @@ def _at_rest(snapshot: ClusterSnapshot, row: PodRow) -> tuple[PodSituation, str]
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
-    """The pod's group in a packed problem."""
-
-    problem: Problem
-    packer: Packer
-    leftover: Leftover
-
-
-def _state(decision: Decided, uid: str, *, left: bool) -> _State:
-    """Return what the rules say of the pod where packing ended.
-
-    A pod of a gang that was left out as a whole was not packed at last: it is asked about alone.
-    """
-    made, packer = decision.packed.problem, decision.packed.packer
-    index = next((i for i, one in enumerate(made.groups) if uid in one.uids), None)
-    if index is None:
-        groups = [one for one in decision.encoded.work.groups if uid in one.uids]
-        made, bins = problem(decision.encoded, tuple(groups))
-        packer, index, left = Packer(made, bins, lambda: False), 0, False
-    found = leftover(made, packer, decision.encoded.refused, index, left=left)
-    return _State(problem=made, packer=packer, leftover=found)
-
-
 # It has a place.
 
 
 def _placed(
-    decision: Decided, state: _State, row: PodRow, landing: Landing, base: Explanation
+    decision: Decided, state: Ending, row: PodRow, landing: Landing, base: Explanation
 ) -> Explanation:
     claim = landing.planned
     pod = _pod(row, PodSituation.PLACED, _where(state, row, landing))
@@ -159,7 +133,7 @@ def _placed(
     )
 
 
-def _where(state: _State, row: PodRow, landing: Landing) -> str:
+def _where(state: Ending, row: PodRow, landing: Landing) -> str:
     if landing.planned is None:
         kind = "node" if landing.kind is TargetKind.NODE else "claim in flight"
         expected = row.target is not None and row.target.name == landing.name
@@ -197,29 +171,48 @@ def _passed_over(reason: Unplaceable, pool: str) -> str:
 
 
 def _without_place(
-    desk: Desk, decision: Decided, state: _State, row: PodRow, base: Explanation
+    desk: Desk, decision: Decided, state: Ending, row: PodRow, base: Explanation
 ) -> PodAnswer:
     question = Question(
         decision=decision,
         row=row,
-        shape=decision.snapshot.shapes[row.shape],
+        shape=state.leftover.case.ask.shape,
+        uids=state.uids,
+        short=state.short,
         leftover=state.leftover,
+        bins=state.packer.bins,
     )
     trials = Trials(desk=desk, uid=row.uid, most=most_trials(decision.snapshot))
     found = changes(question, trials)
     helping = tuple(one.change for one in found)
     reason = next(one.reason for one in decision.plan.unplaced if row.uid in one.pod_uids)
     pod = replace(
-        _pod(row, PodSituation.UNPLACED, reason.message),
+        _pod(row, PodSituation.UNPLACED, _message(decision, state, reason)),
         nearest=nearest_bins(state.leftover.case, state.packer.bins, state.leftover.refusals),
         changes=helping,
         trials=trials.done,
         cut_short=trials.cut_short,
     )
+    # A plan says of a gang that is short only how many of its pods would have had a place.
+    found_out = state.leftover.reason
     unplaceable = replace(
-        reason, rejections=tuple(_with_suggestion(one, helping) for one in reason.rejections)
+        reason,
+        rejections=tuple(_with_suggestion(one, helping) for one in found_out.rejections),
+        existing=found_out.existing,
     )
     return PodAnswer(explanation=replace(base, pod=pod, unplaceable=unplaceable), found=found)
+
+
+def _message(decision: Decided, state: Ending, reason: Unplaceable) -> str:
+    """Return why it has no place; of a gang also for whom there is none."""
+    if not state.of_gang or not state.uids:
+        return reason.message
+    row = row_of(decision.snapshot, state.first)
+    return (
+        reason.message
+        if row is None
+        else (f"{reason.message}; there is none for {row.namespace}/{row.name}")
+    )
 
 
 def _with_suggestion(one: Rejection, helping: tuple[Change, ...]) -> Rejection:

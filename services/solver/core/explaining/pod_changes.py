@@ -46,8 +46,13 @@ def pod_candidates(question: Question) -> Iterator[Candidate]:
 
 
 def attempt_shape(question: Question, change: Change, shape: PodShape) -> Attempt:
-    """Return the attempt with another shape of the pod."""
-    return once(change, partial(with_shape, question.snapshot, question.row.uid, shape))
+    """Return the attempt with another shape of the pod, or of all members of its gang like it."""
+    edited = partial(with_shape, question.snapshot, question.uids, shape)
+    if question.uids == (question.row.uid,):
+        return once(change, edited)
+    many = len(question.uids)
+    whose = "one pod" if many == 1 else f"each of {many} pods"
+    return once(replace(change, message=f"{change.message} ({whose} of the gang)"), edited)
 
 
 def _tolerations(question: Question) -> Iterator[Candidate]:

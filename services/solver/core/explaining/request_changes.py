@@ -12,14 +12,32 @@ import numpy as np
 from libs.domain.explanation import ChangeKind
 from libs.domain.reason import Rejection, Rule
 from libs.domain.resources import PODS, Resources, format_amount, readable_amount
-from services.solver.core.explaining.candidate import Candidate, Question, a_change
+from services.solver.core.explaining.candidate import (
+    Attempt,
+    Candidate,
+    Found,
+    Question,
+    a_change,
+    smallest,
+)
 from services.solver.core.explaining.pod_changes import attempt_shape
+from services.solver.core.explaining.trial import Trials
 from services.solver.core.pool_reasons import narrowest
 from services.solver.core.vectors import Ints, covering
 
 _MOST_SIZES = 3
 """Per resource: the largest ones that some pool or node has room for."""
 _MILLION = 10**6
+_WHATEVER_IT_ASKS = frozenset(
+    {
+        Rule.TAINTS,
+        Rule.NODE_AFFINITY,
+        Rule.VOLUME_TOPOLOGY,
+        Rule.HOST_PORTS,
+        Rule.DEVICES,
+    }
+)
+"""Rules by which a pool refuses a pod of any size."""
 _RULES = frozenset({Rule.RESOURCES, Rule.POOL_LIMITS})
 
 
@@ -30,11 +48,44 @@ def request_candidates(question: Question) -> Iterator[Candidate]:
     for column, name in enumerate(names):
         if name == PODS or not asked.get(name):
             continue
-        for size in _sizes(question, column)[:_MOST_SIZES]:
-            yield _candidate(question, name, size)
+        sizes = _sizes(question, column)
+        if len(question.uids) > 1:
+            yield from _for_all(question, name, _shared(sizes, asked.get(name), question))
+            continue
+        fewer = [size for size in sizes if size < asked.get(name)]
+        for size in fewer[:_MOST_SIZES]:
+            yield _candidate(question, name, size, _attempt(question, name, size))
 
 
-def _candidate(question: Question, name: str, size: int) -> Candidate:
+def _for_all(question: Question, name: str, sizes: list[int]) -> Iterator[Candidate]:
+    """Yield the largest request that helps if all pods of a gang lower theirs to it."""
+
+    def attempt(trials: Trials) -> Found | None:
+        return smallest(0, len(sizes), lambda n: _attempt(question, name, sizes[n - 1])(trials))
+
+    if sizes:
+        yield _candidate(question, name, sizes[0], attempt)
+
+
+def _shared(sizes: list[int], asked: int, question: Question) -> list[int]:
+    """Return what each of as many pods as there are may ask for to share a node, largest first."""
+    many = range(1, len(question.uids) + 1)
+    parts = {size // count for size in sizes for count in many}
+    return sorted((size for size in parts if 0 < size < asked), reverse=True)
+
+
+def _candidate(question: Question, name: str, size: int, attempt: Attempt) -> Candidate:
+    asked = question.shape.requests.get(name)
+    return Candidate(
+        kind=ChangeKind.REQUEST,
+        amount=(asked - size) * _MILLION // asked,
+        text=name,
+        answers=_RULES,
+        attempt=attempt,
+    )
+
+
+def _attempt(question: Question, name: str, size: int) -> Attempt:
     shape = question.shape
     asked = shape.requests.get(name)
     change = a_change(
@@ -46,32 +97,40 @@ def _candidate(question: Question, name: str, size: int) -> Candidate:
         new=format_amount(name, size),
     )
     lowered = shape.requests.overlaid(Resources({name: size}))
-    return Candidate(
-        kind=change.kind,
-        amount=(asked - size) * _MILLION // asked,
-        text=name,
-        answers=_RULES,
-        attempt=attempt_shape(question, change, replace(shape, requests=lowered)),
-    )
+    return attempt_shape(question, change, replace(shape, requests=lowered))
 
 
 def _sizes(question: Question, column: int) -> list[int]:
-    """Return the most of the resource that each pool, and any node, has room for; largest first."""
-    packed = question.decision.packed
-    case = question.leftover.case
-    asked = int(case.vector[column])
-    found = {_most(packed.packer.bins.free, case.vector, column)}
+    """Return the most of the resource that each kind of place has room for, largest first.
+
+    Kinds are: nodes that refuse for want of room alone; per pool what this plan creates; per pool a
+    new node, with its limits and without.
+    """
+    bins, case = question.decision.packed.packer.bins, question.leftover.case
+    found = {_most(bins.free[_only_full(question)], case.vector, column)}
+    found |= {
+        _most(known.template.room[known.rows] - used, case.vector, column)
+        for known, used in zip(bins.claims, bins.used, strict=True)
+        if question.pool_rule(known.template.pool.name) not in _WHATEVER_IT_ASKS
+    }
     for template in case.problem.templates:
         known = narrowest(case, template)
+        if question.pool_rule(template.pool.name) in _WHATEVER_IT_ASKS:
+            continue
         if isinstance(known, Rejection):
             continue
-        rows = known.rows
-        found.add(_most(template.room[rows], case.vector, column))
+        found.add(_most(template.room[known.rows], case.vector, column))
         allowed = case.problem.limits[template.index].rows()
         if allowed is not None:
-            found.add(_most(template.room[rows & allowed], case.vector, column))
+            found.add(_most(template.room[known.rows & allowed], case.vector, column))
     # To ask for nothing is no smaller request: whoever asks for a device needs one.
-    return sorted((size for size in found if 0 < size < asked), reverse=True)
+    return sorted((size for size in found if size > 0), reverse=True)
+
+
+def _only_full(question: Question) -> list[int]:
+    """Return the positions of the standing bins on which it would be, had they more room."""
+    refusals = enumerate(question.leftover.refusals)
+    return [position for position, rule in refusals if rule in {Rule.RESOURCES, None}]
 
 
 def _most(room: Ints, vector: Ints, column: int) -> int:
