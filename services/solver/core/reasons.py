@@ -7,7 +7,7 @@ Source: `docs/architecture.md`, law 9.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.domain.reason import Rejection, Rule, Unplaceable
 from services.solver.core.bins import Bins
@@ -15,7 +15,7 @@ from services.solver.core.case import Case, a_case
 from services.solver.core.packing import Packer
 from services.solver.core.pool_reasons import pool_rejection, refused_pool, rejection
 from services.solver.core.problem import Problem
-from services.solver.core.standing_reasons import Refusals, standing_rules
+from services.solver.core.standing_reasons import Refusals, devices_in_sight, standing_rules
 from services.solver.core.template import Refused, Template, in_order
 
 _WITHOUT_POOL = {Rule.POOL_NOT_READY: "not ready", Rule.POOL_STATIC: "static"}
@@ -65,19 +65,29 @@ def leftover(
         if found is not None:
             by_pool[template.pool.name] = found
     pools = [*(one.pool for one in refused), *(one.pool for one in problem.templates)]
-    rejections = tuple(by_pool[pool.name] for pool in in_order(pools) if pool.name in by_pool)
     refusals = standing_rules(case, packer.bins)
+    there = devices_in_sight(case, packer.bins, refusals)
+    rejections = tuple(
+        _beside(by_pool[pool.name], there) for pool in in_order(pools) if pool.name in by_pool
+    )
     counted = Counter(rule or Rule.UNKNOWN for rule in refusals if left or rule)
     return Leftover(
         case=case,
         reason=Unplaceable(
-            message=_summary(rejections),
+            message=_summary(rejections) if rejections else _without_pools(there),
             rejections=rejections,
             existing=tuple(sorted(counted.items())),
             deferred=deferred,
         ),
         refusals=refusals,
     )
+
+
+def _beside(found: Rejection, there: str) -> Rejection:
+    """Return the reason of a pool; if new nodes lack devices, with why those there do not do."""
+    if found.rule is not Rule.DEVICES or not there:
+        return found
+    return replace(found, message=f"{found.message}; {there}")
 
 
 def _unnamed(template: Template) -> Rejection:
@@ -99,9 +109,12 @@ def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:
     return Leftover(case=case, reason=reason, refusals=(Rule.VOLUME_CLAIM,) * nodes)
 
 
+def _without_pools(there: str) -> str:
+    message = "no node takes it, and there is no nodepool to buy one from"
+    return f"{message}; {there}" if there else message
+
+
 def _summary(rejections: tuple[Rejection, ...]) -> str:
-    if not rejections:
-        return "no node takes it, and there is no nodepool to buy one from"
     rules = {one.rule for one in rejections}
     if len(rejections) > 1 and rules <= _WITHOUT_POOL.keys():
         return f"no node takes it, and none of {len(rejections)} nodepools buys one: " + "; ".join(

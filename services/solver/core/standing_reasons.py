@@ -83,6 +83,19 @@ def bin_rejection(case: Case, bins: Bins, position: int, rule: Rule) -> Rejectio
     )
 
 
+def devices_in_sight(case: Case, bins: Bins, refusals: Refusals) -> str:
+    """Return why the bin that sees most devices refuses by them, in words; empty if none does."""
+    devices = case.problem.devices
+    positions = [position for position, rule in enumerate(refusals) if rule is Rule.DEVICES]
+    if devices is None or not positions:
+        return ""
+    nearest = devices.most_seen(positions)
+    refusal = _devices_refused(case, nearest)
+    if refusal is None:
+        return ""
+    return f"on {bins.standing.kinds[nearest]} {bins.standing.names[nearest]}, {refusal.explain()}"
+
+
 Filter = tuple[Rule, Callable[[Ints], Bools]]
 """A rule and which of some bins, (n,), it refuses, (n,)."""
 

@@ -7,7 +7,7 @@ any of them takes.
 Source: `docs/sources.md` D11.9-15.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -131,6 +131,13 @@ class Devices:
             found[kind] = result
         return Grant(claims=asked, found=found)
 
+    def most_seen(self, positions: Iterable[int]) -> int:
+        """Return that of some standing bins which sees most devices."""
+        offers = {one: self._places.offers(one) for one in positions}
+        return max(
+            offers, key=lambda one: (max(len(each.candidates) for each in offers[one]), -one)
+        )
+
     # Planned claims.
 
     def on_planned(
@@ -209,7 +216,7 @@ class Devices:
             if isinstance(result, NotFound):
                 if len(seen.offer.candidates) > nearest:
                     nearest = len(seen.offer.candidates)
-                    refusal = self._not_found(asked, seen, result, f"on {kind.example}, ")
+                    refusal = self._not_found(asked, seen, result, f"on a new {kind.example}, ")
                 continue
             chosen = [one.candidate for given in result.given for one in given]
             narrower = self._settle(known, chosen, kind.rows, total)

@@ -4,11 +4,15 @@ Apart from the search because it is asked only of those who are left over, and l
 alone: how many devices there are, how many are meant, how many of those are free.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from libs.domain import quantity_text
 from libs.domain.device import MOST_DEVICES_OF_CLAIM, DeviceClaim, DeviceRequest, DeviceSubRequest
+from libs.domain.taint import HARD_EFFECTS, untolerated
+from services.solver.core.devices import capacity
 from services.solver.core.devices.constraints import Constraint
+from services.solver.core.devices.offer import Candidate
 from services.solver.core.devices.search import Found, Seen, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import described
@@ -23,6 +27,15 @@ class _Count:
     selector: str = ""
     """The first that refused one."""
     free: int = 0
+    tainted: list[str] = field(default_factory=list)
+    """In words what keeps each off that is free but for a taint."""
+    short: list[str] = field(default_factory=list)
+    """In words what each lacks that is shared and has too little left."""
+
+    @property
+    def in_use(self) -> int:
+        """How many are meant and are none of the others."""
+        return self.meant - self.free - len(self.tainted) - len(self.short)
 
 
 def why_not(
@@ -63,6 +76,8 @@ def _request(claim: DeviceClaim, request: DeviceRequest, seen: Seen, selectors: 
 
 def _way(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> str:
     name = f"way {sub.name!r}: " if sub.name else ""
+    if problem := selectors.not_compiled(sub):
+        return f"{name}{problem}"
     if sub.all and seen.offer.unusable:
         return f"{name}all devices are asked for, and {seen.offer.unusable[0]}"
     found = _count(sub, seen, selectors)
@@ -73,13 +88,31 @@ def _way(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> str:
         refusing = f"; selector {found.selector!r} refuses others" if found.selector else ""
         pools = f"; {'; '.join(seen.offer.unusable)}" if seen.offer.unusable else ""
         asked = "all" if sub.all else str(wanted)
-        there = f"{found.meant} of {found.seen} devices match" if found.seen else "there are none"
+        there = (
+            f"{found.meant} of {found.seen} devices match" if found.seen else "no device is there"
+        )
         return f"{name}{asked} of class {sub.device_class!r} asked, {there}{refusing}{pools}"
-    together = f", but not {wanted} of them together" if found.free >= wanted else ""
-    return (
-        f"{name}{wanted} of class {sub.device_class!r} asked, {found.free} of {found.meant} "
-        f"devices are free{together}"
-    )
+    return f"{name}{wanted} of class {sub.device_class!r} asked, {_left(found, wanted)}"
+
+
+def _left(found: _Count, wanted: int) -> str:
+    """Return how many of the devices that are meant can be had, and what is with the others."""
+    meant = "matching devices" if found.seen > found.meant else "devices"
+    of_all = f"{found.free} of {found.meant} {meant}"
+    if found.free >= wanted:
+        return f"{of_all} are free, but not {wanted} of them together"
+    if not found.tainted and not found.short:
+        return f"{of_all} are free"
+    return f"{of_all} can be had: {', '.join(_others(found))}"
+
+
+def _others(found: _Count) -> Iterator[str]:
+    if found.tainted:
+        yield f"{len(found.tainted)} tainted ({found.tainted[0]})"
+    if found.short:
+        yield f"{len(found.short)} with too little left ({found.short[0]})"
+    if found.in_use:
+        yield f"{found.in_use} in use"
 
 
 def _count(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> _Count:
@@ -94,5 +127,36 @@ def _count(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> _Count:
         found.meant += 1
         only = replace(seen, offer=replace(seen.offer, candidates=(candidate,)))
         alone = DeviceClaim(requests=(single,))
-        found.free += isinstance(search((alone,), only, selectors), Found)
+        if isinstance(search((alone,), only, selectors), Found):
+            found.free += 1
+        elif taints := untolerated(sub.tolerations, device.taints, HARD_EFFECTS):
+            found.tainted.append(f"{device.name} has {taints[0]}")
+        elif lack := _lack(sub, candidate, seen):
+            found.short.append(f"{device.name}: {lack}")
     return found
+
+
+def _lack(sub: DeviceSubRequest, one: Candidate, seen: Seen) -> str:
+    """Return which part of a shared device does not suffice; empty if that is not it."""
+    if not one.device.shared:
+        return ""
+    asked = {each.name: each.amount for each in sub.capacity}
+    taken = capacity.taken(one.device, asked)
+    if taken is None:
+        return "not to be had in such parts"
+    view = seen.template if one.template else seen.cluster
+    for each in one.device.capacity:
+        left = each.amount - view.part(one.id, each.name)
+        if taken[each.name] > left:
+            return (
+                f"{_amount(left)} of {_amount(each.amount)} {each.name}, "
+                f"{_amount(taken[each.name])} asked"
+            )
+    return ""
+
+
+def _amount(thousandths: int) -> str:
+    whole, rest = divmod(thousandths, 1000)
+    if rest:
+        return quantity_text.canonical(f"{thousandths}m")
+    return quantity_text.canonical(f"{whole // 1024}Ki" if not whole % 1024 else f"{whole}")

@@ -51,17 +51,24 @@ class Selectors:
             device: the same object for the same device in every call.
         """
         known = self._classes[request.device_class]
-        for owner, expressions in (
-            (f"device class {known.name!r}", known.selectors),
-            ("the request", request.selectors),
-        ):
+        for owner, expressions in _owners(known, request):
             for expression in expressions:
                 found = self._judge(expression, driver, device)
                 if isinstance(found, Broken):
-                    return Broken(problem=f"a selector of {owner} fails: {found.problem}")
+                    return Broken(problem=_fails(owner, found))
                 if not found:
                     return False
         return True
+
+    def not_compiled(self, request: DeviceSubRequest) -> str:
+        """Return which expression is none, be there devices or not; empty if all are."""
+        known = self._classes[request.device_class]
+        for owner, expressions in _owners(known, request):
+            for expression in expressions:
+                program = self._program(expression)
+                if isinstance(program, Broken):
+                    return _fails(owner, program)
+        return ""
 
     def refusing(self, request: DeviceSubRequest, driver: str, device: Device) -> str:
         """Return the first expression that does not hold of the device; empty if all do."""
@@ -97,6 +104,17 @@ class Selectors:
             # The device is kept with it: as long as it is there nobody else has its identity.
             known = self._bindings[id(device)] = device, {"device": _as_value(driver, device)}
         return known[1]
+
+
+def _owners(
+    known: DeviceClass, request: DeviceSubRequest
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return whose expressions a device has to meet."""
+    return (f"device class {known.name!r}", known.selectors), ("the request", request.selectors)
+
+
+def _fails(owner: str, found: Broken) -> str:
+    return f"a selector of {owner} fails: {found.problem}"
 
 
 def _evaluate(program: Program, bindings: Mapping[str, Any]) -> bool | Broken:
