@@ -13,7 +13,7 @@ from services.solver.core.workload import Group, choice
 
 def with_less_choice(groups: Sequence[Group]) -> tuple[tuple[int, ...], ...]:
     """Return for each group those before it that a spread counts with it and that are more tied."""
-    alike: dict[object, list[int]] = defaultdict(list)
+    alike: dict[object, list[tuple[int, int]]] = defaultdict(list)
     found: list[tuple[int, ...]] = []
     for index, group in enumerate(groups):
         shape = group.shape
@@ -22,6 +22,6 @@ def with_less_choice(groups: Sequence[Group]) -> tuple[tuple[int, ...], ...]:
             continue
         kind = (shape.namespace, shape.labels, shape.topology_spread, group.late, group.virtual)
         mine = choice(shape)
-        found.append(tuple(one for one in alike[kind] if choice(groups[one].shape) < mine))
-        alike[kind].append(index)
+        found.append(tuple(one for one, other in alike[kind] if other < mine))
+        alike[kind].append((index, mine))
     return tuple(found)

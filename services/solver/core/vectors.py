@@ -76,7 +76,12 @@ def frontier(points: Ints) -> Ints:
 def covering(room: Ints, request: Ints | int) -> Bools:
     """Return for each row of `room` whether it has as much as `request` in every column."""
     enough = np.greater_equal(room, request)
-    found: Bools = np.logical_and.reduce(enough, axis=-1)
+    if not enough.shape[-1]:
+        return np.ones(enough.shape[:-1], np.bool_)
+    # Column by column: there are few, and numpy is slow at many short rows.
+    found: Bools = enough[..., 0]
+    for column in range(1, enough.shape[-1]):
+        found = found & enough[..., column]
     return found
 
 
@@ -85,5 +90,7 @@ def most_that_fit(room: Ints, request: Ints) -> Ints:
 
     A request without columns fits without bound.
     """
-    found: Ints = np.maximum((room // request).min(axis=-1, initial=UNBOUNDED), 0)
-    return found
+    found: Ints = np.full(room.shape[:-1], UNBOUNDED, np.int64)
+    for column, amount in enumerate(request.tolist()):
+        np.minimum(found, room[..., column] // amount, out=found)
+    return np.maximum(found, 0, out=found)
