@@ -68,7 +68,7 @@ def plan(bounds: Bounds, new: Replicas, old: Sequence[Replicas]) -> dict[str, in
     else:
         room = bounds.replicas + bounds.surge - sum(goals.values())
         goals[new.name] = new.wanted + max(0, min(room, bounds.replicas - new.wanted))
-    spare = _spare(bounds, new, old, goals)
+    spare = _spare(bounds, new, goals)
     for one in old:  # first what is not available anyway
         drop = min(spare, one.wanted - min(one.available, one.wanted))
         goals[one.name] -= drop
@@ -82,7 +82,7 @@ def plan(bounds: Bounds, new: Replicas, old: Sequence[Replicas]) -> dict[str, in
     return goals
 
 
-def _spare(bounds: Bounds, new: Replicas, old: Sequence[Replicas], goals: Mapping[str, int]) -> int:
+def _spare(bounds: Bounds, new: Replicas, goals: Mapping[str, int]) -> int:
     """Return how many old replicas may go now."""
     coming = max(0, goals[new.name] - new.available)
     floor = bounds.replicas - bounds.unavailable

@@ -39,7 +39,7 @@ def apply(
     """Apply a configuration; raises 400, 404, 409 (conflicts), 422, 500 (against the schema)."""
     _check_request(resource, config, name, namespace, options)
     shape = shape_of(resource)
-    _check_schema(resource, config, shape)
+    _check_schema(resource, config)
     me = Manager(
         name=options.manager,
         operation="Apply",
@@ -86,7 +86,7 @@ def _check_request(
         raise errors.bad_request("metadata.managedFields must be nil")
 
 
-def _check_schema(resource: Resource, config: Object, shape: Shape) -> None:
+def _check_schema(resource: Resource, config: Object) -> None:
     """Raise the 500 of a configuration that its schema does not know."""
     if resource.custom:
         return
