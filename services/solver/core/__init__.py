@@ -13,9 +13,9 @@ Layers, each importing only those before it; within one in the order named:
   `devices`; `bins`, `targets`
 - what pods mean for each other: `shape_index`, `tally`, `rules`, `ground`, `tallies`, `topology`,
   `verdict`
-- packing: `problem`, `standing_packing`, `claim_packing`, `packing`; before it `supply`,
-  `companions`, `encode`, around it `gangs`
-- the answer: `case`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`, `steering`, `launch`;
-  `messages`, `plan_id`, `answer`
+- packing: `problem`, `standing_packing`, `claim_packing`, `claim_settling`, `packing`; before it
+  `supply`, `companions`, `encode`, around it `gangs`
+- the answer: `case`, `neighbours`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`,
+  `steering`, `launch`; `messages`, `plan_id`, `answer`
 - the questions: `solve`, `acceptance`, `explaining`
 """

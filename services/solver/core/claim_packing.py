@@ -6,7 +6,7 @@ a pool may buy narrows with each claim.
 Source: `docs/sources.md` D5.3-4, D6.2-3, D12.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
@@ -18,7 +18,6 @@ from services.solver.core.bins import Bins, cheapest_bins
 from services.solver.core.claim_class import Bounds, ClaimClass
 from services.solver.core.devices.allocating import PlannedGrant
 from services.solver.core.exclusion import conflict, exclusives
-from services.solver.core.limits import PoolLimits
 from services.solver.core.problem import Problem, Request
 from services.solver.core.rules import Arrivals
 from services.solver.core.tally import Opened
@@ -313,50 +312,6 @@ class ClaimPacker:
         if grant is not None:
             self._hand_over(request, int(claims[0]), grant)
         return claims
-
-    def tie(self, limits: PoolLimits) -> bool:
-        """Leave claims of a pool no type larger than their cheapest; False if that frees nothing.
-
-        A claim is charged with the largest type that it may become; tied to smaller ones it leaves
-        more of the limits to others.
-        """
-        before = limits.left()
-        for claim in limits.claims:
-            known, used = self._bins.claims[claim], self._bins.used[claim]
-            self._become(claim, self._tied(known, used))
-        return limits.left() != before
-
-    def pin(self, keys: Sequence[str]) -> bool:
-        """Leave claims one domain of each key, that of their cheapest; False if all have but one.
-
-        Those that have to keep a choice keep it.
-        """
-        changed = False
-        for claim, known in enumerate(self._bins.claims):
-            used = self._bins.used[claim]
-            pinned = self._problem.classes.pinned(known, keys, used)
-            least = min_values.to_keep(known, used, self._problem.min_values)
-            if pinned is None or pinned is known or not min_values.met(pinned, used, least):
-                continue
-            self._become(claim, pinned)
-            changed = True
-        return changed
-
-    def _become(self, claim: int, known: ClaimClass) -> None:
-        rows = known.rows_for(self._bins.used[claim])
-        self._bins.become(claim, known)
-        self._problem.reservations.hold(claim, known, rows)
-        self._problem.limits[known.template.index].charge([claim], rows)
-
-    def _tied(self, known: ClaimClass, used: Ints) -> ClaimClass:
-        template = known.template
-        columns = template.columns
-        offered = np.flatnonzero(known.narrowed_rows(known.rows_for(used)))
-        cheapest = columns.row[offered[columns.rank[offered].argmin()]]
-        small = covering(template.capacities[cheapest], template.capacities)
-        tied = self._problem.classes.restrict(known, small[columns.row])
-        least = min_values.to_keep(known, used, self._problem.min_values)
-        return tied if min_values.met(tied, used, least) else known
 
     def _take(self, request: Request, claims: Ints, counts: Ints, become: list[ClaimClass]) -> None:
         self._bins.take_claims(claims, counts, request.vector, become)

@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from services.solver.core import claim_settling
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
 from services.solver.core.claim_packing import ClaimPacker
@@ -139,7 +140,7 @@ class Packer:
         tied = False
         for limits in self.problem.limits:
             if any(self._could_buy(index, limits) for index in groups):
-                tied |= self.claims.tie(limits)
+                tied |= claim_settling.tie(self.problem, self.bins, limits)
         return tied
 
     def _could_buy(self, index: int, limits: PoolLimits) -> bool:
@@ -161,7 +162,7 @@ class Packer:
         if keys != before:
             # Claims were narrowed by whoever joined them: that alone may have freed somebody.
             return True
-        if not keys or not self.claims.pin(sorted(keys)):
+        if not keys or not claim_settling.pin(self.problem, self.bins, sorted(keys)):
             return False
         topology.settle(self._opened())
         return True

@@ -1,0 +1,64 @@
+"""Settling: what claims of this plan may still become is given up where it keeps pods out.
+
+Apart from packing because no pod is placed: claims lose types or domains that they could have had,
+and others may then have a place. Choices that minValues ask for are kept.
+
+Source: `docs/sources.md` D6.2-3. Difference on purpose: Karpenter leaves claims their choice and
+the pods without a place.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from services.solver.core import min_values
+from services.solver.core.bins import Bins
+from services.solver.core.claim_class import ClaimClass
+from services.solver.core.limits import PoolLimits
+from services.solver.core.problem import Problem
+from services.solver.core.vectors import Ints, covering
+
+
+def tie(problem: Problem, bins: Bins, limits: PoolLimits) -> bool:
+    """Leave claims of a pool no type larger than their cheapest; False if that frees nothing.
+
+    A claim is charged with the largest type that it may become; tied to smaller ones it leaves more
+    of the limits to others.
+    """
+    before = limits.left()
+    for claim in limits.claims:
+        known, used = bins.claims[claim], bins.used[claim]
+        _become(problem, bins, claim, _tied(problem, known, used))
+    return limits.left() != before
+
+
+def pin(problem: Problem, bins: Bins, keys: Sequence[str]) -> bool:
+    """Leave claims one domain of each key, that of their cheapest; False if all have but one."""
+    changed = False
+    for claim, known in enumerate(bins.claims):
+        used = bins.used[claim]
+        pinned = problem.classes.pinned(known, keys, used)
+        least = min_values.to_keep(known, used, problem.min_values)
+        if pinned is None or pinned is known or not min_values.met(pinned, used, least):
+            continue
+        _become(problem, bins, claim, pinned)
+        changed = True
+    return changed
+
+
+def _become(problem: Problem, bins: Bins, claim: int, known: ClaimClass) -> None:
+    rows = known.rows_for(bins.used[claim])
+    bins.become(claim, known)
+    problem.reservations.hold(claim, known, rows)
+    problem.limits[known.template.index].charge([claim], rows)
+
+
+def _tied(problem: Problem, known: ClaimClass, used: Ints) -> ClaimClass:
+    template = known.template
+    columns = template.columns
+    offered = np.flatnonzero(known.narrowed_rows(known.rows_for(used)))
+    cheapest = columns.row[offered[columns.rank[offered].argmin()]]
+    small = covering(template.capacities[cheapest], template.capacities)
+    tied = problem.classes.restrict(known, small[columns.row])
+    least = min_values.to_keep(known, used, problem.min_values)
+    return tied if min_values.met(tied, used, least) else known
