@@ -93,6 +93,8 @@ def test_a_claim_is_given_labels_of_keys_that_only_its_pool_knows() -> None:
         requirements=require(
             ("team", "In", ["red", "blue"]),
             ("old", "DoesNotExist"),
+            # Nobody asks for a rack: not to be on this one is to be on none.
+            ("rack", "NotIn", ["3"]),
             (label_keys.ZONE, "In", ["zone-a"]),
             (label_keys.ARCH, "In", ["amd64"]),
         )
