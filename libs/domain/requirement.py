@@ -265,7 +265,13 @@ class Requirement:
         return self._hash
 
     def __str__(self) -> str:
-        parts = [self.key, str(self.operator)]
+        return f"{self.key} {self.condition}"
+
+    @property
+    def condition(self) -> str:
+        """What is accepted, in words for people, without the key; bounds are inclusive."""
+        bounded = self.gte is not None or self.lte is not None
+        parts = [] if bounded and self.operator is Operator.EXISTS else [str(self.operator)]
         if self.operator in (Operator.IN, Operator.NOT_IN):
             parts.append(f"[{_shown(self.values)}]")
         if self.gte is not None:

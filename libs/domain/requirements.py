@@ -32,7 +32,7 @@ class Conflict:
 
     def __str__(self) -> str:
         if self.existing is not None:
-            return f"key {self.incoming.key}, {self.incoming} not in {self.existing}"
+            return f"{self.incoming} is asked for, {self.existing.condition} is there"
         meant = f' (typo of "{self.hint}"?)' if self.hint else ""
         return f'label "{self.incoming.key}" does not have known values{meant}'
 

@@ -49,7 +49,7 @@ def test_terms_of_a_required_affinity_keep_their_order_and_empty_ones_match_noth
 
     assert [str(term.requirements) for term in shape.required_node_terms] == [
         "a In [1]",
-        "b Exists >=4",
+        "b >=4",
     ]
 
 
