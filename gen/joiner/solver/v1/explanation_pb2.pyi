@@ -85,7 +85,7 @@ class _ChangeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeKind
     CHANGE_KIND_UNSPECIFIED: _ChangeKind.ValueType  # 0
     """Not set. Unknown numbers are read as this."""
     CHANGE_KIND_VALUE: _ChangeKind.ValueType  # 1
-    """A value of the node selection that nobody has, written as a known one is."""
+    """A value or label of the node selection, or a toleration, that fits nothing, written as a known one is."""
     CHANGE_KIND_TOLERATION: _ChangeKind.ValueType  # 2
     """One toleration more."""
     CHANGE_KIND_MAX_SKEW: _ChangeKind.ValueType  # 3
@@ -129,7 +129,7 @@ class ChangeKind(_ChangeKind, metaclass=_ChangeKindEnumTypeWrapper):
 CHANGE_KIND_UNSPECIFIED: ChangeKind.ValueType  # 0
 """Not set. Unknown numbers are read as this."""
 CHANGE_KIND_VALUE: ChangeKind.ValueType  # 1
-"""A value of the node selection that nobody has, written as a known one is."""
+"""A value or label of the node selection, or a toleration, that fits nothing, written as a known one is."""
 CHANGE_KIND_TOLERATION: ChangeKind.ValueType  # 2
 """One toleration more."""
 CHANGE_KIND_MAX_SKEW: ChangeKind.ValueType  # 3
@@ -186,7 +186,7 @@ class Change(_message.Message):
     nodepool: _builtins.str
     """Pool to change; empty where it is the pod."""
     field: _builtins.str
-    """Path of the field in the Kubernetes object, such as spec.limits.cpu; empty where there is no such field."""
+    """Path of the field in the Kubernetes object, such as spec.limits.cpu; items of a list are given by number, by key or, where it is about their sum, as [*]. Empty where no field of the pod or the pool is changed."""
     old: _builtins.str
     """What is there now; empty where nothing is."""
     new: _builtins.str

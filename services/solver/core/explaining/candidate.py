@@ -5,12 +5,14 @@ Apart from the lists of candidates, which are per object that is changed.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.bins import Bins
+from services.solver.core.explaining.edits import with_shape
 from services.solver.core.explaining.trial import Decided, Trials
 from services.solver.core.reasons import Leftover
 
@@ -53,6 +55,9 @@ class Found:
 
 Attempt = Callable[[Trials], Found | None]
 
+SELECTION = frozenset({Rule.NODE_AFFINITY, Rule.OFFERINGS, Rule.RESOURCES, Rule.VOLUME_TOPOLOGY})
+"""Rules that a pod's choice of nodes bears upon."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
@@ -86,6 +91,16 @@ def once(change: Change, edited: Callable[[], ClusterSnapshot]) -> Attempt:
         return Found(change=change_made, edited=snapshot)
 
     return attempt
+
+
+def attempt_shape(question: Question, change: Change, shape: PodShape) -> Attempt:
+    """Return the attempt with another shape of the pod, or of all members of its gang like it."""
+    edited = partial(with_shape, question.snapshot, question.uids, shape)
+    if question.uids == (question.row.uid,):
+        return once(change, edited)
+    many = len(question.uids)
+    whose = "one pod" if many == 1 else f"each of {many} pods"
+    return once(replace(change, message=f"{change.message} ({whose} of the gang)"), edited)
 
 
 def smallest(low: int, high: int, attempt: Callable[[int], Found | None]) -> Found | None:

@@ -1,4 +1,4 @@
-"""Which values a label has anywhere: on nodes, in pools, in what is sold.
+"""Which labels, values and taints there are anywhere: on nodes, in pools, in what is sold.
 
 Apart because both a pod's and a pool's words are held against them.
 """
@@ -6,6 +6,7 @@ Apart because both a pod's and a pool's words are held against them.
 import numpy as np
 
 from libs.domain import labels as label_keys
+from libs.domain.taint import Taint
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.explaining.trial import Decided
 
@@ -36,3 +37,27 @@ def sold_values(columns: CatalogueColumns, key: str) -> frozenset[str]:
         if one is not None and not one.complement
         for value in one.values
     )
+
+
+def known_keys(decision: Decided) -> frozenset[str]:
+    """Return the labels that some node has or could be bought with."""
+    found: set[str] = set(label_keys.WELL_KNOWN)
+    for node in decision.snapshot.nodes.values():
+        found.update(label_keys.canonical_labels(dict(node.labels)))
+    for offers in decision.encoded.market.by_pool.values():
+        columns = offers.columns
+        found |= columns.well_known | columns.offering_keys
+        found.update(*(kind.requirements.keys() for kind in columns.types))
+    for template in decision.encoded.templates:
+        found.update(template.requirements.keys())
+    return frozenset(found)
+
+
+def known_taints(decision: Decided) -> tuple[Taint, ...]:
+    """Return the taints that nodes have or would be bought with, sorted."""
+    found: set[Taint] = set()
+    for template in decision.encoded.templates:
+        found.update(template.pool.template.taints)
+    for one in decision.encoded.standing.classes:
+        found.update(one.taints)
+    return tuple(sorted(found))

@@ -5,22 +5,26 @@ Apart because they concern nobody else: only this pod gets another shape.
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from typing import TypeVar
 
 from libs.domain import labels as label_keys
-from libs.domain import spelling
 from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import NodeTerm, PodShape
 from libs.domain.reason import Rule
-from libs.domain.requirement import Operator, Requirement
+from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
-from libs.domain.taint import Taint, Toleration
+from libs.domain.taint import Toleration
 from libs.domain.topology import PodAffinityTerm
 from services.solver.core.bearing import not_borne
-from services.solver.core.explaining.candidate import Attempt, Candidate, Question, a_change, once
-from services.solver.core.explaining.edits import with_shape
-from services.solver.core.explaining.known import known_values
+from services.solver.core.explaining.candidate import (
+    SELECTION,
+    Candidate,
+    Question,
+    a_change,
+    attempt_shape,
+)
+from services.solver.core.explaining.known import known_taints, known_values
+from services.solver.core.explaining.slip_changes import respelt, slip, told, toleration_slips
 
 _Item = TypeVar("_Item")
 
@@ -29,13 +33,13 @@ _MOST_ZONES = 8
 _AFFINITY = "spec.affinity"
 _TERMS = "requiredDuringSchedulingIgnoredDuringExecution"
 _NODE_TERMS = f"{_AFFINITY}.nodeAffinity.{_TERMS}.nodeSelectorTerms"
-_SELECTION = frozenset({Rule.NODE_AFFINITY, Rule.OFFERINGS, Rule.RESOURCES, Rule.VOLUME_TOPOLOGY})
 _TAINTS = frozenset({Rule.TAINTS})
 _VOLUMES = frozenset({Rule.VOLUME_TOPOLOGY, Rule.VOLUME_CLAIM, Rule.VOLUME_LIMITS})
 
 
 def pod_candidates(question: Question) -> Iterator[Candidate]:
     """Yield changes of tolerations, node selection, affinities, ports and volumes."""
+    yield from toleration_slips(question)
     yield from _tolerations(question)
     yield from _selector(question)
     yield from _node_terms(question)
@@ -45,33 +49,17 @@ def pod_candidates(question: Question) -> Iterator[Candidate]:
     yield from _volume_access(question)
 
 
-def attempt_shape(question: Question, change: Change, shape: PodShape) -> Attempt:
-    """Return the attempt with another shape of the pod, or of all members of its gang like it."""
-    edited = partial(with_shape, question.snapshot, question.uids, shape)
-    if question.uids == (question.row.uid,):
-        return once(change, edited)
-    many = len(question.uids)
-    whose = "one pod" if many == 1 else f"each of {many} pods"
-    return once(replace(change, message=f"{change.message} ({whose} of the gang)"), edited)
-
-
 def _tolerations(question: Question) -> Iterator[Candidate]:
     shape = question.shape
-    templates = question.decision.encoded.templates
-    standing = question.decision.encoded.standing.classes
-    taints: dict[Taint, None] = {}
-    for there in (
-        *(one.pool.template.taints for one in templates),
-        *(one.taints for one in standing),
-    ):
-        taints.update(dict.fromkeys(not_borne(shape, there)))
-    for taint in sorted(taints)[:_MOST_TAINTS]:
+    there = ", ".join(map(told, shape.tolerations))
+    for taint in not_borne(shape, known_taints(question.decision))[:_MOST_TAINTS]:
         toleration = Toleration(key=taint.key, value=taint.value, effect=taint.effect)
         change = a_change(
             ChangeKind.TOLERATION,
             f"tolerate the taint {taint}",
             field="spec.tolerations",
-            new=str(taint),
+            old=there,
+            new=f"{there}, {taint}" if there else str(taint),
         )
         edited = replace(shape, tolerations=(*shape.tolerations, toleration))
         yield Candidate(
@@ -91,9 +79,10 @@ def _selector(question: Question) -> Iterator[Candidate]:
         field = f'spec.nodeSelector["{one.key}"]'
         rest = shape.node_selector.without([one.key])
         yield from _without(question, one, field, replace(shape, node_selector=rest))
-        for right in _respelt(question, one):
+        for right in respelt(question, one):
+            where = field if one.key == right.key else "spec.nodeSelector"
             edited = replace(shape, node_selector=Requirements([*rest, right]))
-            yield _value(question, one, right, field, edited)
+            yield slip(question, one, right, where, edited)
 
 
 def _node_terms(question: Question) -> Iterator[Candidate]:
@@ -101,24 +90,25 @@ def _node_terms(question: Question) -> Iterator[Candidate]:
     for index, term in enumerate(shape.required_node_terms):
         for one in term.requirements:
             rest = replace(term, requirements=term.requirements.without([one.key]))
-            yield from _without(question, one, _NODE_TERMS, _with_term(shape, index, rest))
-            for right in _respelt(question, one):
+            field = f'{_NODE_TERMS}[{index}].matchExpressions[?(@.key=="{one.key}")]'
+            yield from _without(question, one, field, _with_term(shape, index, rest))
+            for right in respelt(question, one):
                 terms = Requirements([*rest.requirements, right])
                 edited = _with_term(shape, index, replace(term, requirements=terms))
-                yield _value(question, one, right, _NODE_TERMS, edited)
+                yield slip(question, one, right, field, edited)
         if term.node_names or term.excluded_node_names:
             rest = replace(term, node_names=(), excluded_node_names=())
             names = ", ".join((*term.node_names, *term.excluded_node_names))
             change = a_change(
                 ChangeKind.NODE_SELECTION,
                 f"select no nodes by name ({names})",
-                field=_NODE_TERMS,
+                field=f"{_NODE_TERMS}[{index}].matchFields",
                 old=names,
             )
             yield Candidate(
                 kind=change.kind,
                 text=names,
-                answers=_SELECTION,
+                answers=SELECTION,
                 attempt=attempt_shape(question, change, _with_term(shape, index, rest)),
             )
 
@@ -139,45 +129,9 @@ def _without(
     yield Candidate(
         kind=change.kind,
         text=f"{one} {field}",
-        answers=_SELECTION,
+        answers=SELECTION,
         attempt=attempt_shape(question, change, edited),
     )
-
-
-def _respelt(question: Question, one: Requirement) -> Iterator[Requirement]:
-    """Yield the requirement with a value that nobody has written as a known one is."""
-    if one.operator is not Operator.IN:
-        return
-    known = known_values(question.decision, one.key)
-    if known.intersection(one.values):
-        return
-    for value in sorted(one.values):
-        for right in spelling.nearest(value, known):
-            yield Requirement.of(one.key, Operator.IN, (one.values - {value}) | {right})
-
-
-def _value(
-    question: Question, wrong: Requirement, right: Requirement, field: str, edited: PodShape
-) -> Candidate:
-    old, new = _only(wrong.values - right.values), _only(right.values - wrong.values)
-    change = a_change(
-        ChangeKind.VALUE,
-        f'write "{new}" for "{old}", which no node has as {wrong.key}',
-        field=field,
-        old=old,
-        new=new,
-    )
-    return Candidate(
-        kind=change.kind,
-        amount=spelling.slips(old, new),
-        text=f"{old} {new}",
-        answers=_SELECTION,
-        attempt=attempt_shape(question, change, edited),
-    )
-
-
-def _only(values: frozenset[str]) -> str:
-    return min(values, default="")
 
 
 # Other pods.
@@ -190,7 +144,7 @@ def _affinities(question: Question) -> Iterator[Candidate]:
         change = a_change(
             ChangeKind.AFFINITY,
             f"need no {what} in the same {term.topology_key}",
-            field=f"{_AFFINITY}.podAffinity.{_TERMS}",
+            field=f"{_AFFINITY}.podAffinity.{_TERMS}[{index}]",
             old=f"{what} by {term.topology_key}",
         )
         edited = replace(shape, affinity=_but(shape.affinity, index))
@@ -200,7 +154,7 @@ def _affinities(question: Question) -> Iterator[Candidate]:
         change = a_change(
             ChangeKind.ANTI_AFFINITY,
             f"bear {what} in the same {term.topology_key}",
-            field=f"{_AFFINITY}.podAntiAffinity.{_TERMS}",
+            field=f"{_AFFINITY}.podAntiAffinity.{_TERMS}[{index}]",
             old=f"{what} by {term.topology_key}",
         )
         edited = replace(shape, anti_affinity=_but(shape.anti_affinity, index))
@@ -240,7 +194,7 @@ def _ports(question: Question) -> Iterator[Candidate]:
         change = a_change(
             ChangeKind.HOST_PORT,
             f"do without the host port {name}",
-            field="spec.containers.ports.hostPort",
+            field="spec.containers[*].ports[*].hostPort",
             old=name,
         )
         edited = replace(shape, host_ports=_but(shape.host_ports, index))
@@ -250,6 +204,8 @@ def _ports(question: Question) -> Iterator[Candidate]:
 def _volume_zones(question: Question) -> Iterator[Candidate]:
     shape = question.shape
     zones = sorted(known_values(question.decision, label_keys.ZONE))[:_MOST_ZONES]
+    many = len(shape.volumes)
+    volume = f"one of its {many} volumes" if many > 1 else "its volume"
     for index, alternatives in enumerate(shape.volumes):
         asked = [one.get(label_keys.ZONE) for one in alternatives]
         there = frozenset(value for one in asked if one is not None for value in one.values)
@@ -261,7 +217,7 @@ def _volume_zones(question: Question) -> Iterator[Candidate]:
             old = ", ".join(sorted(there))
             change = a_change(
                 ChangeKind.VOLUME,
-                f"have its volume in {zone}, not in {old}",
+                f"move {volume} from {old} to {zone}",
                 old=old,
                 new=zone,
             )
@@ -280,9 +236,10 @@ def _volume_access(question: Question) -> Iterator[Candidate]:
             continue
         change = a_change(
             ChangeKind.VOLUME,
-            f'let several pods use the volume claim "{shared.claim}" (not ReadWriteOncePod)',
-            field="spec.accessModes",
+            f'make persistentvolumeclaim "{shared.claim}" anew as one that several pods may use '
+            "(ReadWriteOnce, not ReadWriteOncePod; access modes of a claim cannot be changed)",
             old="ReadWriteOncePod",
+            new="ReadWriteOnce",
         )
         claims = list(shape.shared_volumes)
         claims[number] = replace(shared, exclusive=False)

@@ -30,6 +30,7 @@ from services.solver.core.explaining.edits import (
     with_requirement,
     with_requirements,
 )
+from services.solver.core.explaining.slip_changes import meant_keys
 from services.solver.core.explaining.trial import Trials
 from services.solver.core.template import in_order
 
@@ -93,7 +94,7 @@ def _widened(question: Question, pool: NodePool, one: Requirement) -> Attempt:
                 ChangeKind.POOL_REQUIREMENT,
                 f'let nodepool "{pool.name}" have {value} as {one.key}, too',
                 nodepool=pool.name,
-                field=_REQUIREMENTS,
+                field=_entry(one),
                 old=str(one),
                 new=str(wider),
             )
@@ -104,7 +105,7 @@ def _widened(question: Question, pool: NodePool, one: Requirement) -> Attempt:
             ChangeKind.POOL_REQUIREMENT,
             f'let nodepool "{pool.name}" not require {one}',
             nodepool=pool.name,
-            field=_REQUIREMENTS,
+            field=_entry(one),
             old=str(one),
         )
         where = landed.landing
@@ -113,6 +114,11 @@ def _widened(question: Question, pool: NodePool, one: Requirement) -> Attempt:
         )
 
     return attempt
+
+
+def _entry(one: Requirement) -> str:
+    """Return the path of a requirement, by its key: what order they are written in is not known."""
+    return f'{_REQUIREMENTS}[?(@.key=="{one.key}")]'
 
 
 def _value_of(
@@ -162,7 +168,7 @@ def _fewer_values(question: Question, pool: NodePool, one: Requirement) -> Attem
             ChangeKind.POOL_MIN_VALUES,
             f'lower minValues of {one.key} in nodepool "{pool.name}" to {number}',
             nodepool=pool.name,
-            field=_REQUIREMENTS,
+            field=f"{_entry(one)}.minValues",
             old=str(one.min_values),
             new=str(number),
         )
@@ -201,6 +207,8 @@ def _labels(question: Question, pool: NodePool, number: int) -> Iterator[Candida
         if one.absent or value is None or one.key in known or one.key in labels:
             continue
         if one.key in label_keys.WELL_KNOWN or label_keys.is_restricted(one.key):
+            continue
+        if meant_keys(question, one.key):
             continue
         change = a_change(
             ChangeKind.POOL_LABEL,

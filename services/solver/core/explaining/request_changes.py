@@ -18,9 +18,9 @@ from services.solver.core.explaining.candidate import (
     Found,
     Question,
     a_change,
+    attempt_shape,
     smallest,
 )
-from services.solver.core.explaining.pod_changes import attempt_shape
 from services.solver.core.explaining.trial import Trials
 from services.solver.core.pool_reasons import narrowest
 from services.solver.core.vectors import Ints, covering
@@ -90,9 +90,9 @@ def _attempt(question: Question, name: str, size: int) -> Attempt:
     asked = shape.requests.get(name)
     change = a_change(
         ChangeKind.REQUEST,
-        f"ask for {readable_amount(name, size)} {name}, "
+        f"ask for {readable_amount(name, size)} {name} over all containers, "
         f"{readable_amount(name, asked - size, up=True)} less",
-        field=f"spec.containers.resources.requests.{name}",
+        field=f"spec.containers[*].resources.requests.{name}",
         old=format_amount(name, asked),
         new=format_amount(name, size),
     )

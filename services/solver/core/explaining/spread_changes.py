@@ -16,9 +16,9 @@ from services.solver.core.explaining.candidate import (
     Found,
     Question,
     a_change,
+    attempt_shape,
     smallest,
 )
-from services.solver.core.explaining.pod_changes import attempt_shape
 from services.solver.core.explaining.trial import Trials
 
 _FIELD = "spec.topologySpreadConstraints"

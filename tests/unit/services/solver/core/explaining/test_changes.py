@@ -12,6 +12,7 @@ from libs.domain.reason import Rule, TargetKind
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.solution import SolveOptions
+from libs.domain.taint import Effect, Toleration
 from libs.domain.topology import NodeInclusionPolicy
 from libs.domain.workload import REQUEST_SUFFIX, Gang
 from services.solver.core.explaining.explain import explain
@@ -61,6 +62,12 @@ def _required(key: str, *values: str, least: int | None = None) -> Requirements:
     return Requirements([Requirement.of(key, "In", values, least)])
 
 
+def _toleration(
+    key: str = "dedicated", value: str = "", effect: Effect = Effect.NO_SCHEDULE
+) -> Toleration:
+    return Toleration(key=key, value=value, effect=effect)
+
+
 @pytest.mark.parametrize(
     ("shape", "snapshot", "kind", "old", "new"),
     [
@@ -82,6 +89,57 @@ def _required(key: str, *values: str, least: int | None = None) -> Requirements:
         ),
         pytest.param(
             {"selector": {ZONE: "zonea"}}, {}, ChangeKind.VALUE, "zonea", "zone-a", id="typo"
+        ),
+        pytest.param(
+            {"selector": {label_keys.NODEPOOL: "defualt"}},
+            {},
+            ChangeKind.VALUE,
+            "defualt",
+            "default",
+            id="typo of the name of a pool",
+        ),
+        pytest.param(
+            {"selector": {f"{ZONE}e": "zone-a"}},
+            {},
+            ChangeKind.VALUE,
+            f"{ZONE}e In [zone-a]",
+            f"{ZONE} In [zone-a]",
+            id="typo of a label",
+        ),
+        pytest.param(
+            {"tolerations": (_toleration(value="bach"),)},
+            {"nodepools": [a_pool(taints=(a_taint(value="batch"),))]},
+            ChangeKind.VALUE,
+            "dedicated=bach:NoSchedule",
+            "dedicated=batch:NoSchedule",
+            id="typo of the value of a toleration",
+        ),
+        pytest.param(
+            {"tolerations": (_toleration(key="dedicatd", value="batch"),)},
+            {"nodepools": [a_pool(taints=(a_taint(value="batch"),))]},
+            ChangeKind.VALUE,
+            "dedicatd=batch:NoSchedule",
+            "dedicated=batch:NoSchedule",
+            id="typo of the key of a toleration",
+        ),
+        pytest.param(
+            {"tolerations": (_toleration(effect=Effect.NO_EXECUTE),)},
+            {"nodepools": [a_pool(taints=(a_taint(),))]},
+            ChangeKind.VALUE,
+            "dedicated:NoExecute",
+            "dedicated:NoSchedule",
+            id="toleration of another effect",
+        ),
+        pytest.param(
+            {"tolerations": (_toleration(value="bach"),)},
+            {
+                "nodepools": [a_pool(taints=(a_taint(value="batch"),))],
+                "nodes": [a_node(taints=(a_taint(value="bach"),), unschedulable=True)],
+            },
+            ChangeKind.TOLERATION,
+            "dedicated=bach:NoSchedule",
+            "dedicated=bach:NoSchedule, dedicated=batch:NoSchedule",
+            id="no typo where some node has that taint",
         ),
         pytest.param(
             {"selector": {label_keys.ARCH: "s390x"}},
@@ -164,7 +222,7 @@ def _required(key: str, *values: str, least: int | None = None) -> Requirements:
             },
             ChangeKind.VOLUME,
             "ReadWriteOncePod",
-            "",
+            "ReadWriteOnce",
             id="volume claim in use",
         ),
         pytest.param(
@@ -374,6 +432,55 @@ def test_a_request_is_not_lowered_to_what_only_another_kind_of_node_has_free() -
 
     change = pod.changes[0]
     assert (change.kind, change.new, change.landing) == (ChangeKind.REQUEST, "4", "node-1")
+
+
+def test_the_nodes_of_a_pool_are_not_labelled_with_a_misspelt_label() -> None:
+    pod = _explained(shapes=[a_shape(selector={f"{ZONE}e": "zone-a"})])
+
+    assert _kinds(pod) == [ChangeKind.VALUE, ChangeKind.NODE_SELECTION]
+
+
+@pytest.mark.parametrize(
+    ("shape", "pool", "field"),
+    [
+        pytest.param(
+            {"cpu": "17"}, {}, "spec.containers[*].resources.requests.cpu", id="sum of containers"
+        ),
+        pytest.param(
+            {"required_node_terms": (a_node_term((label_keys.ARCH, "In", ["s390x"])),)},
+            {},
+            "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+            f'nodeSelectorTerms[0].matchExpressions[?(@.key=="{label_keys.ARCH}")]',
+            id="expression of a term",
+        ),
+        pytest.param(
+            {},
+            {"requirements": _required(ZONE, "zone-a", "zone-b", "zone-c", least=4)},
+            f'spec.template.spec.requirements[?(@.key=="{ZONE}")].minValues',
+            id="minValues of a requirement",
+        ),
+        pytest.param(
+            {},
+            {"requirements": _required(ZONE, "zone-x")},
+            f'spec.template.spec.requirements[?(@.key=="{ZONE}")]',
+            id="requirement of a pool",
+        ),
+    ],
+)
+def test_the_path_is_one_of_the_object(
+    shape: dict[str, Any], pool: dict[str, Any], field: str
+) -> None:
+    change = _smallest(shapes=[a_shape(**shape)], nodepools=[a_pool(**pool)])
+
+    assert change.field == field
+
+
+def test_a_volume_is_told_apart_from_others_by_where_it_is() -> None:
+    there = tuple((require((ZONE, "In", [zone])),) for zone in ("zone-a", "zone-b"))
+
+    pod = _explained(shapes=[a_shape(volumes=there)])
+
+    assert pod.changes[0].message == "move one of its 2 volumes from zone-a to zone-b"
 
 
 def test_no_single_change_is_proposed_where_two_are_needed() -> None:
