@@ -11,7 +11,9 @@ from operator import itemgetter
 from typing import NamedTuple, NewType
 
 from libs.domain.device import DeviceClaim
+from libs.domain.labels import HOSTNAME
 from libs.domain.reason import TargetKind
+from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.taint import Toleration
@@ -54,6 +56,15 @@ class NodeTerm:
     node_names: tuple[str, ...] = ()
     """Allowed names; empty allows every name."""
     excluded_node_names: tuple[str, ...] = ()
+
+
+NOWHERE = NodeTerm(
+    requirements=Requirements(
+        Requirement.of(HOSTNAME, operator)
+        for operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST)
+    )
+)
+"""Stands for terms of which none matches a node, as empty ones do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

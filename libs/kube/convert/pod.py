@@ -10,10 +10,7 @@ from datetime import datetime
 
 from libs.domain import do_not_disrupt
 from libs.domain.errors import InvalidRequest
-from libs.domain.labels import HOSTNAME
-from libs.domain.pod import NodeTerm, Owner, PodPhase, PodRow, PodShape
-from libs.domain.requirement import Operator, Requirement
-from libs.domain.requirements import Requirements
+from libs.domain.pod import NOWHERE, NodeTerm, Owner, PodPhase, PodRow, PodShape
 from libs.domain.taint import Effect, Toleration, TolerationOperator
 from libs.domain.topology import PreferredNodeTerm
 from libs.domain.workload import REQUEST_SUFFIX
@@ -35,13 +32,6 @@ CONSUME_ANNOTATIONS = (
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _INT32 = 2**31
-
-_NOWHERE = NodeTerm(
-    requirements=Requirements(
-        Requirement.of(HOSTNAME, operator)
-        for operator in (Operator.EXISTS, Operator.DOES_NOT_EXIST)
-    )
-)
 
 
 def raw_shape(pod: Pod) -> PodShape:
@@ -95,7 +85,7 @@ def required_node_terms(spec: PodSpec) -> tuple[NodeTerm, ...]:
     if required is None:
         return ()
     path = f"spec.affinity.nodeAffinity.{_REQUIRED}.nodeSelectorTerms"
-    return selectors.node_terms(required.node_selector_terms, path) or (_NOWHERE,)
+    return selectors.node_terms(required.node_selector_terms, path) or (NOWHERE,)
 
 
 def tolerations(given: tuple[objects.Toleration, ...], path: str) -> tuple[Toleration, ...]:

@@ -20,6 +20,7 @@ from services.solver.core import min_values
 from services.solver.core.bearing import not_borne
 from services.solver.core.case import Case, Part
 from services.solver.core.claim_class import ClaimClass
+from services.solver.core.contradictions import contradiction, volumes_apart
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.neighbours import about_others
 from services.solver.core.template import Refused, Template
@@ -77,9 +78,9 @@ def narrowest(case: Case, template: Template) -> ClaimClass | Rejection:
     classes = case.problem.classes
     root = classes.root(template, None)
     if not case.ask.node_places:
-        return rejection(name, Rule.NODE_AFFINITY, "its node affinity contradicts itself")
+        return rejection(name, Rule.NODE_AFFINITY, contradiction(case.ask))
     if not case.ask.places:
-        return rejection(name, Rule.VOLUME_TOPOLOGY, "its volumes cannot be used from one place")
+        return rejection(name, Rule.VOLUME_TOPOLOGY, volumes_apart(case.ask))
     found: Rejection | None = None
     best: ClaimClass | None = None
     for place in case.ask.places:

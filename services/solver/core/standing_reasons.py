@@ -19,6 +19,7 @@ from libs.domain.resources import NOTHING, Resources, readable_amount
 from services.solver.core.bearing import bears, not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.case import Case, Part
+from services.solver.core.contradictions import contradiction, volumes_apart
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.exclusion import conflict
 from services.solver.core.neighbours import about_others
@@ -226,8 +227,7 @@ def _label_words(case: Case, there: StandingClass, name: str, rule: Rule) -> tup
     by_pod = rule is Rule.NODE_AFFINITY
     places = case.ask.node_places if by_pod else case.ask.places
     if not places:
-        what = "its node affinity contradicts itself" if by_pod else "its volumes are far apart"
-        return what, ""
+        return (contradiction if by_pod else volumes_apart)(case.ask), ""
     for place in places:
         if not place.names_allow(name):
             continue

@@ -6,7 +6,7 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.device import DeviceClaim
-from libs.domain.pod import NodeTerm
+from libs.domain.pod import NOWHERE, NodeTerm
 from libs.domain.reason import Rule
 from tests.support.builders import (
     a_daemonset,
@@ -167,6 +167,61 @@ def test_existing_nodes_are_counted_by_the_rule_that_refused() -> None:
         (Rule.RESOURCES, 2),
         (Rule.TAINTS, 1),
     )
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        pytest.param(
+            {
+                "selector": {label_keys.ZONE: "zone-a"},
+                "required_node_terms": (a_node_term((label_keys.ZONE, "In", ["zone-b"])),),
+            },
+            "its node affinity contradicts its node selector: "
+            f"{label_keys.ZONE} In [zone-b] against In [zone-a]",
+            id="with the selector",
+        ),
+        pytest.param(
+            {
+                "required_node_terms": (
+                    a_node_term(("disk", "In", ["ssd"]), ("disk", "DoesNotExist")),
+                    a_node_term(("disk", "Exists"), ("disk", "DoesNotExist")),
+                ),
+            },
+            "its node affinity contradicts itself: it leaves no value of disk, and so does its "
+            "other term",
+            id="within terms",
+        ),
+        pytest.param(
+            {"required_node_terms": (NOWHERE,)},
+            "its node affinity has no term that matches any node; an empty term matches none",
+            id="nothing but empty terms",
+        ),
+        pytest.param(
+            {
+                "selector": {label_keys.ZONE: "zone-a"},
+                "volumes": ((require((label_keys.ZONE, "In", ["zone-b"])),),),
+            },
+            "a volume of it is nowhere where its node selection allows: "
+            f"{label_keys.ZONE} In [zone-b]",
+            id="a volume elsewhere",
+        ),
+        pytest.param(
+            {
+                "volumes": (
+                    (require((label_keys.ZONE, "In", ["zone-a"])),),
+                    (require((label_keys.ZONE, "In", ["zone-b"])),),
+                ),
+            },
+            "its volumes cannot be used from one place",
+            id="volumes apart",
+        ),
+    ],
+)
+def test_a_contradiction_is_told_with_its_key_and_values(shape: dict[str, Any], words: str) -> None:
+    plan = plan_of(shapes=[a_shape(**shape)], pods=pods(1))
+
+    assert the_rejection(plan).message == words
 
 
 @pytest.mark.parametrize(
