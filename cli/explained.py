@@ -236,11 +236,12 @@ def _pool(answer: Explanation, pool: NodePoolExplanation, names: dict[str, str])
 
 
 def _limits(pool: NodePoolExplanation) -> Iterator[str]:
+    counted_up = len(pool.used) or len(pool.left)
     parts = [
         f"{name}: {readable_amount(name, pool.used.get(name))} of "
         f"{readable_amount(name, limit)} used, "
         f"{readable_amount(name, pool.left.get(name))} left"
-        if pool.usable
+        if counted_up
         else f"{name}: {readable_amount(name, limit)}"
         for name, limit in pool.limits.items()
     ]

@@ -28,7 +28,7 @@ from services.solver.core.explaining.waiting import unpacked, verdicts
 from services.solver.core.limits import PoolLimits
 from services.solver.core.pool_reasons import pool_rejection
 from services.solver.core.template import Refused, Template, in_order, template_requirements
-from services.solver.core.vectors import Bools
+from services.solver.core.vectors import Bools, Ints
 
 _OWN_KEYS = frozenset({label_keys.NODEPOOL, label_keys.REGISTERED, label_keys.INITIALIZED})
 """Keys that every pool has; they take nothing away."""
@@ -53,6 +53,8 @@ def explain_pool(
     elif refused is not None:
         explained = replace(explained, refusals=_all_refused(encoded, refused))
     told = [one for one in decision.plan.pool_messages if one.nodepool == name]
+    if any(one.rule is Rule.MIN_VALUES for one in told):
+        explained = replace(explained, usable=False)
     if refused is not None and refused.static:
         told.append(refused.as_message())
     options: tuple[LaunchOption, ...] = ()
@@ -151,6 +153,7 @@ def _with_template(
     dimensions = template.dimensions
     return replace(
         explained,
+        usable=_leave_a_node(limits, bought),
         used=_used(limits),
         left=limits.left(),
         least_overhead=dimensions.resources(overhead.min(axis=0)),
@@ -162,6 +165,12 @@ def _with_template(
 
 def _refuse(template: Template, case: Case) -> Rejection | None:
     return pool_rejection(case, template)
+
+
+def _leave_a_node(limits: PoolLimits, rows: Ints) -> bool:
+    """Tell whether the limits allow one more node of some of these rows, (n,)."""
+    allowed = limits.rows()
+    return limits.nodes_left and (allowed is None or bool(allowed[rows].any()))
 
 
 def _used(limits: PoolLimits) -> Resources:

@@ -11,6 +11,8 @@ from libs.domain.explanation import Explanation
 from libs.domain.nodeclaim import ClaimCommand
 from libs.domain.question import SubjectKind
 from libs.domain.reason import Rule
+from libs.domain.requirement import Requirement
+from libs.domain.requirements import Requirements
 from libs.domain.solution import SolveOptions
 from libs.domain.workload import PodDisruptionBudget
 from services.solver.core.explaining.explain import explain
@@ -268,3 +270,40 @@ def test_offerings_that_are_sold_out_are_a_step_of_the_funnel() -> None:
 
     assert found.nodepool is not None
     assert [one.offerings for one in found.nodepool.funnel] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("pool", "usable"),
+    [
+        pytest.param({}, True, id="open"),
+        pytest.param({"limits": amounts(cpu=0)}, False, id="no room in its limit"),
+        pytest.param({"limits": amounts(nodes=0)}, False, id="no node more is allowed"),
+        pytest.param({"limits": amounts(cpu=1)}, True, id="room for its smallest type"),
+        pytest.param(
+            {"requirements": Requirements([Requirement.of(ZONE, "In", ("zone-a",), 1)])},
+            True,
+            id="minValues that is met",
+        ),
+        pytest.param(
+            {
+                "requirements": Requirements(
+                    [Requirement.of(ZONE, "In", ("zone-a", "zone-x", "zone-y"), 3)]
+                )
+            },
+            False,
+            id="minValues out of reach",
+        ),
+    ],
+)
+def test_a_pool_is_usable_if_some_node_could_be_bought_from_it(
+    pool: dict[str, Any], usable: bool
+) -> None:
+    found = _of(
+        SubjectKind.NODEPOOL,
+        "default",
+        nodepools=[a_pool(**pool)],
+        catalogues=[a_catalogue(*some_types(1))],
+    ).nodepool
+
+    assert found is not None
+    assert found.usable is usable
