@@ -182,6 +182,4 @@ def test_the_rest_and_what_was_said() -> None:
     assert (budget.key, budget.disruptions_allowed) == ("shop/db", 0)
     assert list(snapshot.namespaces) == ["shop"]
     assert dict(snapshot.set_aside) == {}
-    assert notes == (
-        'Deployment "shop/web" has no pods in the input: 2 pending assumed',
-    )
+    assert notes == ('Deployment "shop/web" has no pods in the input: 2 pending assumed',)
