@@ -7,6 +7,8 @@ from libs.domain.pod import NOWHERE, NodeTerm, PodShape
 from libs.domain.requirements import Requirements
 from services.solver.core.ask import Ask, Place, combined
 
+_PLACES_SHOWN = 3
+
 
 def contradiction(ask: Ask) -> str:
     """Return why node selector and node affinity, which leave no place, contradict themselves."""
@@ -43,6 +45,6 @@ def volumes_apart(ask: Ask) -> str:
     for alternatives in ask.shape.volumes:
         options = tuple(Place(requirements=one) for one in alternatives)
         if not combined(ask.node_places, options):
-            where = f": {alternatives[0]}" if alternatives else ""
-            return f"a volume of it is nowhere where its node selection allows{where}"
+            where = " or ".join(map(str, alternatives[:_PLACES_SHOWN])) or "nothing"
+            return f"its node selection rules out all places of a volume: {where}"
     return "its volumes cannot be used from one place"

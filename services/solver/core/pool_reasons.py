@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from libs.domain import labels as label_keys
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.reason import Rejection, Rule, TargetKind
 from libs.domain.requirement import Requirement
@@ -22,8 +23,10 @@ from services.solver.core.case import Case, Part
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.contradictions import contradiction, volumes_apart
 from services.solver.core.devices.allocating import Refusal
+from services.solver.core.domains import apart_from_hostname
 from services.solver.core.neighbours import about_others
 from services.solver.core.template import Refused, Template
+from services.solver.core.unsold import unsold
 from services.solver.core.vectors import Ints
 from services.solver.core.verdict import Verdict, verdict
 
@@ -103,6 +106,10 @@ def _label_rejection(case: Case, template: Template, asked: Requirements) -> Rej
     by_pod = any(asked == place.requirements for place in case.ask.node_places)
     rule = Rule.NODE_AFFINITY if by_pod else Rule.VOLUME_TOPOLOGY
     conflicts = template.requirements.conflicts(asked, allow_undefined=template.columns.well_known)
+    own_name = asked.get(label_keys.HOSTNAME)
+    if own_name is not None and apart_from_hostname(asked) is None:
+        found = rejection(name, rule, f"{own_name} is asked for, a new node has another name")
+        return replace(found, key=own_name.key)
     if conflicts:
         found = rejection(name, rule, str(conflicts[0]))
         incoming = conflicts[0].incoming
@@ -148,7 +155,7 @@ def _too_small(case: Case, known: ClaimClass) -> Rejection:
         Rule.RESOURCES,
         f"{message}; the nearest instance type {kind} offers {offers}",
     )
-    return replace(
+    found = replace(
         found,
         nearest_instance_type=kind,
         asked=Resources({name: want for name, want, _ in short}),
@@ -159,6 +166,13 @@ def _too_small(case: Case, known: ClaimClass) -> Rejection:
             for name, want, there in short
         ),
     )
+    other = unsold(known, case.vector)
+    if other is None:
+        return found
+    message = f"{message}; {other.message}; the nearest that is, {kind}, offers {offers}"
+    found = replace(found, rule=Rule.OFFERINGS, message=message, key=other.key)
+    change = f"ask for another {other.key}"
+    return replace(found, suggestion=change) if other.key else found
 
 
 def _asked(name: str, want: int, by_daemons: int) -> str:

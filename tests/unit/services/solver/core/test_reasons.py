@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
+from libs.domain.capacity import Offering
 from libs.domain.device import DeviceClaim
 from libs.domain.pod import NOWHERE, NodeTerm
 from libs.domain.reason import Rule
 from tests.support.builders import (
+    a_catalogue,
     a_daemonset,
     a_node,
     a_node_term,
@@ -17,7 +19,9 @@ from tests.support.builders import (
     a_shape,
     a_spread,
     a_taint,
+    a_type,
     amounts,
+    an_offering,
     pods,
     require,
 )
@@ -202,8 +206,7 @@ def test_existing_nodes_are_counted_by_the_rule_that_refused() -> None:
                 "selector": {label_keys.ZONE: "zone-a"},
                 "volumes": ((require((label_keys.ZONE, "In", ["zone-b"])),),),
             },
-            "a volume of it is nowhere where its node selection allows: "
-            f"{label_keys.ZONE} In [zone-b]",
+            f"its node selection rules out all places of a volume: {label_keys.ZONE} In [zone-b]",
             id="a volume elsewhere",
         ),
         pytest.param(
@@ -222,6 +225,74 @@ def test_a_contradiction_is_told_with_its_key_and_values(shape: dict[str, Any], 
     plan = plan_of(shapes=[a_shape(**shape)], pods=pods(1))
 
     assert the_rejection(plan).message == words
+
+
+@pytest.mark.parametrize(
+    ("offerings", "words", "key"),
+    [
+        pytest.param(
+            [an_offering("zone-a")],
+            f"8 cpu asked; big would do, but is not sold with {label_keys.ZONE} In [zone-c]; "
+            "the nearest that is, m-4, offers 4 cpu",
+            label_keys.ZONE,
+            id="not in the zone",
+        ),
+        pytest.param(
+            [an_offering("zone-c", available=False), an_offering("zone-a")],
+            "8 cpu asked; big would do, but is not available; the nearest that is, m-4, offers "
+            "4 cpu",
+            "",
+            id="not available there",
+        ),
+        pytest.param(
+            [an_offering("zone-c"), an_offering("zone-a", "spot")],
+            f"8 cpu asked; big would do, but is not sold with {label_keys.CAPACITY_TYPE} In "
+            f"[spot] and {label_keys.ZONE} In [zone-c] at once; the nearest that is, m-4, offers "
+            "4 cpu",
+            "",
+            id="each, not both",
+        ),
+    ],
+)
+def test_a_type_that_would_do_and_is_not_sold_so_is_named(
+    offerings: list[Offering], words: str, key: str
+) -> None:
+    spot = "at once" in words
+    selector = {label_keys.ZONE: "zone-c"} | ({label_keys.CAPACITY_TYPE: "spot"} if spot else {})
+    big = a_type("big", capacity=amounts(cpu=16, memory="64Gi", pods=9), offerings=tuple(offerings))
+    plan = plan_of(
+        shapes=[a_shape(cpu="8", selector=selector)],
+        pods=pods(1),
+        catalogues=[a_catalogue(a_type(), big)],
+    )
+
+    found = the_rejection(plan)
+    assert (found.rule, found.message, found.key) == (Rule.OFFERINGS, words, key)
+
+
+def test_a_type_of_another_architecture_would_not_do() -> None:
+    big = a_type("big", capacity=amounts(cpu=16, memory="64Gi", pods=9), arch="arm64")
+    plan = plan_of(
+        shapes=[a_shape(cpu="8", selector={label_keys.ARCH: "amd64"})],
+        pods=pods(1),
+        catalogues=[a_catalogue(a_type(), big)],
+    )
+
+    assert the_rejection(plan).rule is Rule.RESOURCES
+
+
+def test_a_node_that_is_named_cannot_be_bought() -> None:
+    plan = plan_of(
+        shapes=[a_shape(cpu="8", selector={label_keys.HOSTNAME: "node-1"})],
+        pods=pods(1),
+        nodes=[a_node("node-1")],
+    )
+
+    found = the_rejection(plan)
+    assert found.message == (
+        f"{label_keys.HOSTNAME} In [node-1] is asked for, a new node has another name"
+    )
+    assert (found.key, found.suggestion) == (label_keys.HOSTNAME, "")
 
 
 @pytest.mark.parametrize(
