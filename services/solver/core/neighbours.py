@@ -66,15 +66,22 @@ def _is_there(case: Case, tally: Tally, position: int | None) -> bool:
 
 
 def _spread(case: Case, part: Part, rule: SpreadRule) -> str:
-    """Return pods per domain, maxSkew and minDomains; nothing of hosts: there may be thousands."""
+    """Return pods per domain, maxSkew and minDomains; not of hosts, of which there are thousands.
+
+    Domains without a node are told apart, since kube-scheduler itself does not count them.
+    """
     tally, constraint = rule.tally, rule.constraint
+    topology = case.problem.topology
     if tally.on_hosts:
-        return ""
-    real, paper = case.problem.topology.eligible(part.ask, tally)
+        new = constraint.min_domains is None and topology.least_on_hosts(part.ask, rule) is None
+        return f"; a new node counts, too; maxSkew {constraint.max_skew}" if new else ""
+    real, paper = topology.eligible(part.ask, tally)
     counts = _per_domain(case, tally, (one for one in members(real | paper) if one))
     few = "" if constraint.min_domains is None else f", minDomains {constraint.min_domains}"
     there = f"pods per domain: {counts}" if counts else "there is no domain"
-    return f"; {there}; maxSkew {constraint.max_skew}{few}"
+    bought = _first(topology.ground.domains.value(tally.key, one) for one in members(paper))
+    told = f"; no node yet, but one can be bought: {bought}" if bought else ""
+    return f"; {there}{told}; maxSkew {constraint.max_skew}{few}"
 
 
 def _affinity(case: Case, terms: tuple[PodAffinityTerm, ...], rule: AffinityRule) -> str:
@@ -142,7 +149,11 @@ def _label(one: Requirement) -> str:
 
 def _per_domain(case: Case, tally: Tally, numbers: Iterable[int]) -> str:
     value = case.problem.topology.ground.domains.value
-    counts = sorted((value(tally.key, one), tally.by_domain.get(one, 0)) for one in numbers)
-    shown = ", ".join(f"{name} {count}" for name, count in counts[:_DOMAINS_SHOWN])
-    hidden = len(counts) - _DOMAINS_SHOWN
+    return _first(f"{value(tally.key, one)} {tally.by_domain.get(one, 0)}" for one in numbers)
+
+
+def _first(told: Iterable[str]) -> str:
+    found = sorted(told)
+    shown = ", ".join(found[:_DOMAINS_SHOWN])
+    hidden = len(found) - _DOMAINS_SHOWN
     return f"{shown} and {hidden} more" if hidden > 0 else shown

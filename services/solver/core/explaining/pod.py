@@ -16,6 +16,7 @@ from services.solver.core.explaining.changes import changes
 from services.solver.core.explaining.edits import row_of
 from services.solver.core.explaining.ending import Ending, ending
 from services.solver.core.explaining.options import options_of, options_of_claim
+from services.solver.core.explaining.steering import steered
 from services.solver.core.explaining.trial import (
     Decided,
     Desk,
@@ -57,7 +58,11 @@ def explain_pod(desk: Desk, snapshot: ClusterSnapshot, row: PodRow, base: Explan
     state = ending(decision, row, desk.cancelled, left=landing is None)
     if landing is None:
         return _without_place(desk, decision, state, row, base)
-    return PodAnswer(explanation=_placed(decision, state, row, landing, base))
+    placed = _placed(decision, state, row, landing, base)
+    if placed.pod is not None and landing.planned is not None:
+        message = placed.pod.message + steered(desk, decision, row, landing.planned)
+        placed = replace(placed, pod=replace(placed.pod, message=message))
+    return PodAnswer(explanation=placed)
 
 
 def explain_set_aside(item: SetAside, base: Explanation) -> Explanation:

@@ -26,6 +26,7 @@ from tests.support.builders import (
     a_pool,
     a_shape,
     a_snapshot,
+    a_spread,
     a_type,
     amounts,
     an_offering,
@@ -270,6 +271,35 @@ def test_offerings_that_are_sold_out_are_a_step_of_the_funnel() -> None:
 
     assert found.nodepool is not None
     assert [one.offerings for one in found.nodepool.funnel] == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        pytest.param(
+            ZONE,
+            "; pods per domain: zone-a 1, zone-b 1, zone-c 0; "
+            "no node yet, but one can be bought: zone-c; maxSkew 1",
+            id="zones",
+        ),
+        pytest.param(label_keys.HOSTNAME, "; a new node counts, too; maxSkew 1", id="hosts"),
+    ],
+)
+def test_a_node_that_a_spread_refuses_says_which_domains_have_no_node_yet(
+    key: str, told: str
+) -> None:
+    node = _of(
+        SubjectKind.NODE,
+        "n-a",
+        shapes=[a_shape(topology_spread=(a_spread(key=key),)), a_shape(2)],
+        nodes=[a_node(f"n-{one}", labels={ZONE: f"zone-{one}"}) for one in "ab"],
+        pods=[a_pod("it"), a_pod("in-a", 2, node="n-a"), a_pod("in-b", 2, node="n-b")],
+        catalogues=[a_catalogue(a_type(offerings=(an_offering(zone="zone-c"),)))],
+    ).node
+
+    assert node is not None
+    (refusal,) = node.refusals
+    assert refusal.message == f"topology spread over {key} does not allow it{told}"
 
 
 @pytest.mark.parametrize(

@@ -15,14 +15,18 @@ from libs.domain.workload import SetAside
 from services.solver.core.explaining.explain import explain
 from tests.support.builders import (
     NOW,
+    a_catalogue,
     a_node,
     a_nodeclaim,
     a_pod,
     a_pool,
     a_shape,
     a_snapshot,
+    a_spread,
     a_taint,
+    a_type,
     amounts,
+    an_offering,
     an_owner,
     pods,
 )
@@ -184,3 +188,76 @@ def test_an_unknown_name_gets_those_that_were_perhaps_meant(
 
     with pytest.raises(NotFound, match=said):
         _of(kind, subject, pods=rows)
+
+
+# A spread looks at more than kube-scheduler's.
+
+
+_ZONES = ("zone-a", "zone-b")
+
+
+def _spread_out(key: str, **snapshot: Any) -> dict[str, Any]:
+    """Return a cluster with a node and a pod in two zones, and one that is to be spread over a key.
+
+    In a third zone, which has no node, one can be bought.
+    """
+    return {
+        "shapes": [a_shape(topology_spread=(a_spread(key=key),)), a_shape(2)],
+        "nodes": [a_node(f"n-{zone}", labels={ZONE: zone}) for zone in _ZONES],
+        "pods": [a_pod("it"), *(a_pod(f"in-{zone}", 2, node=f"n-{zone}") for zone in _ZONES)],
+        "catalogues": [
+            a_catalogue(a_type(offerings=(an_offering(zone="zone-a"), an_offering(zone="zone-c"))))
+        ],
+        **snapshot,
+    }
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        pytest.param(
+            ZONE,
+            f"{ZONE} zone-c has no node yet, one can be bought there and is the emptiest for its "
+            "spread",
+            id="zones",
+        ),
+        pytest.param(
+            label_keys.HOSTNAME,
+            "a new node counts as a host without pods, which its spread over hosts prefers",
+            id="hosts",
+        ),
+    ],
+)
+def test_nodes_that_are_passed_over_for_a_domain_without_nodes_are_named(
+    key: str, why: str
+) -> None:
+    found = _of(SubjectKind.POD_NAME, "default/it", **_spread_out(key))
+
+    assert found.pod is not None
+    assert found.pod.planned is not None
+    assert found.pod.message.endswith(
+        f"; {why}; kube-scheduler itself, which counts only nodes that exist, would take node "
+        "n-zone-a, n-zone-b"
+    )
+
+
+def test_nodes_count_as_the_plan_leaves_them() -> None:
+    """Of three pods one goes to each zone: without the third zone it would be either node."""
+    names = ["first", "second", "third"]
+    three = _spread_out(ZONE, pods=[a_pod(name) for name in names])
+
+    told = [_of(SubjectKind.POD_NAME, f"default/{name}", **three).pod for name in names]
+
+    (new,) = [pod for pod in told if pod is not None and pod.planned is not None]
+    assert new.message.endswith("would take node n-zone-a, n-zone-b")
+
+
+def test_no_node_is_passed_over_that_would_not_do_anyway() -> None:
+    full = [a_pod(f"full-{zone}", 3, node=f"n-{zone}") for zone in _ZONES]
+    spread = _spread_out(ZONE)
+    spread["shapes"] = [*spread["shapes"], a_shape(3, cpu="3", labels={})]
+
+    found = _of(SubjectKind.POD_NAME, "default/it", **spread | {"pods": [a_pod("it"), *full]})
+
+    assert found.pod is not None
+    assert "kube-scheduler" not in found.pod.message
