@@ -123,6 +123,19 @@ class Bins:
             found = np.minimum(found, np.maximum(here, 0))
         return found
 
+    def attach_shortage(self, shape: PodShape, position: int) -> tuple[str, int, int] | None:
+        """Return (driver, asked, left) of volumes that a standing bin cannot attach for a pod."""
+        here = np.array([position], np.int64)
+        for volume in shape.volume_attach_counts:
+            room = self.attachable.get(volume.driver)
+            if room is not None:
+                once = int(self._new_shared(shape, volume.driver, here)[0])
+                asked = volume.count - _shared_by(shape, volume.driver) + once
+                left = int(room[position])
+                if asked > max(left, 0):
+                    return volume.driver, asked, left
+        return None
+
     def _new_shared(self, shape: PodShape, driver: str, bins: Ints) -> Ints:
         """Return (n,): how many shared volumes of the pods are not attached there yet."""
         found = np.zeros(len(bins), np.int64)

@@ -72,7 +72,8 @@ def shortfall(known: ClaimClass, used: Ints) -> str:
     for key, least in wanted(known).items():
         there = achieved(known, rows, key)
         if there < least:
-            return f"minValues {least} of {key} is not met: types that fit have {there} values"
+            values = f"{there} value{'' if there == 1 else 's'}"
+            return f"minValues {least} of {key} is not met: types that fit have {values}"
     return ""
 
 

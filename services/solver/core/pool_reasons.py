@@ -6,6 +6,7 @@ asked in the order in which packing applies them.
 Source: `docs/sources.md` D7 (precedence of failures).
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -248,14 +249,31 @@ def _by_state(case: Case, known: ClaimClass) -> Rejection | None:
 
 def _over_limits(case: Case, known: ClaimClass) -> Rejection:
     template = known.template
-    left = case.problem.limits[template.index].left()
+    limits = case.problem.limits[template.index]
+    left = limits.left()
     asked = _smallest_capacity(template, np.flatnonzero(known.rows_for(case.vector)))
-    message = (
-        f"limits leave {left}; each node of this plan counts as the largest type that it may become"
-    )
+    short = asked.shortage(left)
+    # Each alone may do, where no type that is small in one is small in the other.
+    names = tuple(short or left)
+    message = f"limits leave {_listed(left, names)}"
+    if small := [name for name in names if name != NODES]:
+        message += f", and a node takes {_listed(asked, small)} at least"
+        if limits.claims:
+            message += "; nodes of this plan count as the largest type that they may become"
     found = rejection(template.pool.name, Rule.POOL_LIMITS, message)
-    change = f"raise the limits of nodepool {template.pool.name} by {asked.shortage(left)}"
+    change = f"raise the limits of nodepool {template.pool.name}"
+    if short:
+        change += f" by {_listed(short, names)}"
     return replace(found, asked=asked, offered=left, suggestion=change)
+
+
+def _listed(amounts: Resources, names: Iterable[str]) -> str:
+    return ", ".join(
+        "1 node"
+        if (name, amounts.get(name)) == (NODES, 1)
+        else f"{readable_amount(name, amounts.get(name))} {name}"
+        for name in names
+    )
 
 
 def _smallest_capacity(template: Template, rows: Ints) -> Resources:

@@ -207,7 +207,7 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
         case Rule.HOST_PORTS:
             return _port_words(case, bins, position), ""
         case Rule.VOLUME_LIMITS:
-            return "no more volumes can be attached", ""
+            return _attaching_words(case, bins, position), ""
         case Rule.DEVICES:
             refusal = _devices_refused(case, position)
             return DEVICES_IGNORED if refusal is None else refusal.explain(), ""
@@ -237,6 +237,14 @@ def _label_words(case: Case, there: StandingClass, name: str, rule: Rule) -> tup
                 has = "has no such label" if value is None else f"has {value}"
                 return f"{one} is asked for, it {has}", one.key
     return "it has another name than those allowed", ""
+
+
+def _attaching_words(case: Case, bins: Bins, position: int) -> str:
+    short = bins.attach_shortage(case.ask.shape, position)
+    if short is None:
+        return "no more volumes can be attached"
+    driver, asked, left = short
+    return f"volumes of {driver}: {asked} to attach, {max(left, 0)} more can be"
 
 
 def _port_words(case: Case, bins: Bins, position: int) -> str:

@@ -62,6 +62,42 @@ def test_nodes_and_claims_of_the_pool_use_up_its_limits() -> None:
     assert the_rejection(plan).offered == amounts(cpu=0)
 
 
+@pytest.mark.parametrize(
+    ("limits", "many", "words", "change"),
+    [
+        pytest.param(
+            amounts(cpu=1),
+            1,
+            "limits leave 1 cpu, and a node takes 2 cpu at least",
+            "1 cpu",
+            id="cpu",
+        ),
+        pytest.param(amounts(nodes=0), 1, "limits leave 0 nodes", "1 node", id="nodes"),
+        pytest.param(
+            amounts(nodes=9, cpu=5),
+            6,
+            "limits leave 1 cpu, and a node takes 2 cpu at least; nodes of this plan count as the "
+            "largest type that they may become",
+            "1 cpu",
+            id="one of two, after what the plan buys",
+        ),
+    ],
+)
+def test_the_limit_that_is_reached_is_told_with_what_a_node_takes(
+    limits: Any, many: int, words: str, change: str
+) -> None:
+    plan = plan_of(
+        shapes=[a_shape(cpu="2")],
+        pods=pods(many),
+        nodepools=[a_pool(limits=limits)],
+        catalogues=[a_catalogue(a_type("two", capacity=amounts(cpu=2, memory="8Gi", pods=9)))],
+    )
+
+    found = the_rejection(plan)
+    assert found.message == words
+    assert found.suggestion == f"raise the limits of nodepool default by {change}"
+
+
 def test_a_node_without_a_claim_counts_for_the_pool_that_its_label_names() -> None:
     plan = plan_of(
         pods=pods(1),
