@@ -40,6 +40,7 @@ class KeyRules:
 
 
 CORE_RULES = KeyRules()
+MOST_WEIGHT = 100
 _CAPACITY_TYPES = ", ".join(sorted(label_keys.CAPACITY_TYPES))
 
 
@@ -64,6 +65,21 @@ def template_problems(
             allow_nodepool=False,
         ),
     )
+
+
+def weight_problems(weight: int, replicas: int | None) -> tuple[Problem, ...]:
+    """Return what is wrong with a NodePool's `spec.weight`; 0 stands for none, which is fine.
+
+    Args:
+        weight: among the pools that are tried.
+        replicas: of a static pool, which is not tried.
+    """
+    found = []
+    if weight > MOST_WEIGHT:
+        found.append(f"{weight} is not within 1 to {MOST_WEIGHT}")
+    if weight and replicas is not None:
+        found.append("a pool with replicas may not have a weight")
+    return tuple(Problem(field="spec.weight", message=one) for one in found)
 
 
 def requirement_problems(

@@ -55,6 +55,7 @@ def nodepool(
     _check_not_negative("spec.replicas", spec.replicas)
     template = _template(pool)
     problems = [
+        *map(str, validation.weight_problems(spec.weight, spec.replicas)),
         *map(str, validation.template_problems(spec.template, rules)),
         *class_problems,
         *_status_problems(pool),

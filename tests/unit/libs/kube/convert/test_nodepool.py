@@ -56,6 +56,28 @@ def test_a_pool_that_is_invalid_is_kept_and_not_ready(template: Document, messag
     assert any(message in problem or "spot" in problem for problem in found.problems)
 
 
+@pytest.mark.parametrize(
+    ("spec", "problems"),
+    [
+        pytest.param({"weight": 100}, (), id="the heaviest"),
+        pytest.param(
+            {"weight": 1000}, ("spec.weight: 1000 is not within 1 to 100",), id="too heavy"
+        ),
+        pytest.param(
+            {"weight": 5, "replicas": 2},
+            ("spec.weight: a pool with replicas may not have a weight",),
+            id="static",
+        ),
+    ],
+)
+def test_a_weight_that_an_api_server_refuses_makes_a_pool_unusable(
+    spec: Document, problems: tuple[str, ...]
+) -> None:
+    found = nodepool(_pool(**spec))
+
+    assert (found.ready, found.problems) == (not problems, problems)
+
+
 def test_one_known_capacity_type_suffices() -> None:
     template = _requires("karpenter.sh/capacity-type", "In", "xspot", "spot")
 
