@@ -9,6 +9,7 @@ from typing import Any
 
 from cli import documents
 from cli.formats import counted
+from cli.held import held
 from libs import catalogues
 from libs.cluster import files
 from libs.domain import budget, feature_gates
@@ -79,7 +80,7 @@ def load(
         notes=(
             *_empty(inputs, read),
             *loaded.notes,
-            *_left_alone(snapshot),
+            *_left_alone(snapshot, loaded.documents),
             *_broken_budgets(snapshot),
             *_behind_gates(loaded.documents, gates),
             *_waiting_for_devices(snapshot, gates),
@@ -126,17 +127,20 @@ def _empty(inputs: Sequence[str], read: Iterable[tuple[str, object]]) -> Iterato
     yield from (f"{name} holds no objects" for name in inputs if name not in full)
 
 
-def _left_alone(snapshot: ClusterSnapshot) -> Iterator[str]:
+def _left_alone(
+    snapshot: ClusterSnapshot, found: Iterable[tuple[str, Mapping[str, Any]]]
+) -> Iterator[str]:
     """Say how many pods have no node and are none of an autoscaler's business, and why."""
-    found: Counter[str] = Counter()
+    whys = held(found)
+    counts: Counter[str] = Counter()
     for row in snapshot.pods.rows():
         if row.provisionable or row.node or not row.active:
             continue
         owned = row.owner is not None and (row.owner.is_daemonset or row.owner.is_node)
-        found[
-            "of a DaemonSet or of a node" if owned else "with scheduling gates or a nominated node"
-        ] += 1
-    for why, count in sorted(found.items()):
+        why = "of a DaemonSet or of a node" if owned else whys.get(row.uid)
+        if why is not None:  # else it is a buffer's, for which planning has its own words
+            counts[why] += 1
+    for why, count in sorted(counts.items()):
         yield f"not planned for: {counted(count, 'pod')} {why}"
 
 

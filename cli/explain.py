@@ -1,13 +1,16 @@
 """`joiner explain`: why a pod has no place, what a node or a pool is and does, out of files."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from cli.choices import load
 from cli.explained import explained
 from cli.failures import bad_input_exits, progress
 from cli.formats import Format, print_json, print_notes
+from cli.held import held
 from cli.options import Choices, Subject
 from libs.domain.errors import InvalidRequest, NotFound
+from libs.domain.explanation import Explanation, PodSituation
 from libs.domain.question import SubjectKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.wire.explanation_json import explanation_document
@@ -26,12 +29,22 @@ def run(
             answer = explain(cluster.snapshot, options, subject.kind, name)
         except NotFound as error:
             raise InvalidRequest(str(error)) from None
+    answer = _with_reason(answer, held(cluster.documents))
     print_notes(cluster.notes)
     if output is Format.JSON:
         print_json(explanation_document(answer))
         return
     for line in explained(cluster.snapshot, answer):
         print(line)
+
+
+def _with_reason(answer: Explanation, reasons: Mapping[str, str]) -> Explanation:
+    """Return the explanation with what holds the pod, of which the solver knows only that it is."""
+    pod = answer.pod
+    if pod is None or pod.situation is not PodSituation.HELD or pod.uid not in reasons:
+        return answer
+    message = f"a pod {reasons[pod.uid]} does not wait for a node"
+    return replace(answer, pod=replace(pod, message=message))
 
 
 def _name(snapshot: ClusterSnapshot, subject: Subject) -> str:

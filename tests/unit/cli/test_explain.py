@@ -96,8 +96,14 @@ def test_lines_for_people_fit_on_a_screen(tmp_path: Path) -> None:
         pytest.param(
             (with_members(POD, spec__schedulingGates=[{"name": "wait"}]),),
             ("pod", "shop/web"),
-            "scheduling gates",
+            'a pod with scheduling gate "wait" does not wait for a node',
             id="gated",
+        ),
+        pytest.param(
+            (with_members(POD, status__nominatedNodeName="n1"), NODE),
+            ("pod", "shop/web"),
+            'a pod for which node "n1" is nominated does not wait for a node',
+            id="nominated",
         ),
         pytest.param((RUNNING, NODE), ("node", "n1"), "shop/web: 1 cpu", id="a node and its pod"),
         pytest.param((PICKY, POOL), ("pool", "pool"), "refuses", id="a pool that refuses"),
