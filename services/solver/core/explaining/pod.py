@@ -16,7 +16,6 @@ from services.solver.core.explaining.changes import changes
 from services.solver.core.explaining.edits import row_of
 from services.solver.core.explaining.ending import Ending, ending
 from services.solver.core.explaining.options import options_of, options_of_claim
-from services.solver.core.explaining.steering import steered
 from services.solver.core.explaining.trial import (
     Decided,
     Desk,
@@ -25,6 +24,7 @@ from services.solver.core.explaining.trial import (
     landing_of,
     most_trials,
 )
+from services.solver.core.explaining.unused_nodes import unused_nodes
 from services.solver.core.standing_reasons import nearest_bins
 
 
@@ -60,7 +60,7 @@ def explain_pod(desk: Desk, snapshot: ClusterSnapshot, row: PodRow, base: Explan
         return _without_place(desk, decision, state, row, base)
     placed = _placed(decision, state, row, landing, base)
     if placed.pod is not None and landing.planned is not None:
-        message = placed.pod.message + steered(desk, decision, row, landing.planned)
+        message = placed.pod.message + unused_nodes(desk, decision, row, landing.planned)
         placed = replace(placed, pod=replace(placed.pod, message=message))
     return PodAnswer(explanation=placed)
 

@@ -21,7 +21,7 @@ from services.solver.core.standing_reasons import bin_rejection, standing_rules
 _NODES_SHOWN = 3
 
 
-def steered(desk: Desk, decision: Decided, row: PodRow, claim: PlannedNodeClaim) -> str:
+def unused_nodes(desk: Desk, decision: Decided, row: PodRow, claim: PlannedNodeClaim) -> str:
     """Say which nodes a pod passes over for a domain without nodes; empty if it passes over none.
 
     Asked is as the plan leaves nodes that exist, this pod apart.
