@@ -8,7 +8,7 @@ import gzip
 import itertools
 import json
 import lzma
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -26,6 +26,12 @@ from services.simulator.crd_files import read_crds
 Outcome = tuple[int | str, tuple[str, ...]]
 """Id of a line and what differs there, in words."""
 _LINES_PER_UPDATE = 100
+_KINDS: Mapping[tuple[str, ...], tuple[Judge, ...]] = {
+    ("pending", "verdict"): (Judge.ORACLE, Judge.SOLVER),
+    ("gvk", "op"): (Judge.SIMULATOR,),
+    ("steps",): (Judge.SIMULATOR,),
+}
+"""Who answers lines that have these fields."""
 
 Player = Callable[[Sequence[str]], Iterator[Outcome]]
 
@@ -89,10 +95,21 @@ def _player(lines: Sequence[str], judge: Judge, file: Path) -> Player:
             return _custom_resources
         case {"steps": _}, Judge.SIMULATOR:
             return _conversations
-    other = "oracle" if judge is Judge.SIMULATOR else "simulator"
-    raise InvalidRequest(
-        f"the {judge} cannot answer lines of this kind; try --with {other}", field=str(file)
-    )
+    raise InvalidRequest(_unanswered(first, judge), field=str(file))
+
+
+def _unanswered(line: dict[str, Any], judge: Judge) -> str:
+    """Say who answers such lines, or what a line of each kind has and this one lacks."""
+    for fields, judges in _KINDS.items():
+        if line.keys() >= set(fields):
+            others = " or ".join(f"--with {one}" for one in judges)
+            return f"the {judge} cannot answer lines of this kind; try {others}"
+    nearest = max(_KINDS, key=lambda fields: len(line.keys() & set(fields)))
+    if there := [field for field in nearest if field in line]:
+        lacking = " and ".join(repr(field) for field in nearest if field not in line)
+        return f"line 1 is no recording: it has {' and '.join(map(repr, there))}, but not {lacking}"
+    kinds = ", or ".join(" and ".join(map(repr, fields)) for fields in _KINDS)
+    return f"line 1 is no recording: one has {kinds}"
 
 
 def _decoded(line: str, file: Path) -> dict[str, Any]:

@@ -21,11 +21,28 @@ WRONG = {**LINE, "id": 2, "verdict": {"schedulable": False, "feasibleNodes": [],
     [
         pytest.param("x", [], "line 1 is not JSON", id="not JSON"),
         pytest.param("[1]", [], "line 1 is not an object", id="array"),
-        pytest.param('{"a": 1}', [], "the oracle cannot answer lines of this kind", id="unknown"),
+        pytest.param(
+            '{"a": 1}',
+            [],
+            "line 1 is no recording: one has 'pending' and 'verdict', or 'gvk' and 'op', or ",
+            id="unknown",
+        ),
+        pytest.param(
+            '{"pending": {}}',
+            [],
+            "line 1 is no recording: it has 'pending', but not 'verdict'",
+            id="half of one",
+        ),
+        pytest.param(
+            '{"steps": []}',
+            [],
+            "the oracle cannot answer lines of this kind; try --with simulator",
+            id="wrong judge of requests",
+        ),
         pytest.param(
             json.dumps(LINE),
             ["--with", "simulator"],
-            "the simulator cannot answer lines of this kind",
+            "the simulator cannot answer lines of this kind; try --with oracle or --with solver",
             id="wrong judge",
         ),
         pytest.param(
