@@ -268,6 +268,16 @@ def test_bad_options_are_refused(tmp_path: Path, options: list[str], message: st
             id="gates and a nominated node",
         ),
         pytest.param(
+            [with_members(POD, metadata__labels={"scheduling.x-k8s.io/pod-group": "job"})],
+            'PodGroup "shop/job" is not in the input: its 1 pod may be placed in part',
+            id="a group that is only a label",
+        ),
+        pytest.param(
+            [with_members(POD, spec__schedulingGroup={"podGroupName": "job"})],
+            'PodGroup "shop/job" is not in the input: its 1 pod may be placed in part',
+            id="a group that is only a field",
+        ),
+        pytest.param(
             [with_members(POD, spec__nodeName="gone")],
             'Pod "shop/web" set aside: spec.nodeName: node "gone" does not exist',
             id="orphan",
