@@ -35,11 +35,19 @@ Output = Annotated[Format, typer.Option("--format", help="How to print.")]
 Now = Annotated[str | None, typer.Option(help="Instant of the decision, RFC 3339; else now.")]
 Preferences = Annotated[
     PreferencePolicy,
-    typer.Option("--preference-policy", help="Whether pods' preferences are tried at all."),
+    typer.Option(
+        "--preference-policy",
+        case_sensitive=False,
+        help="Whether pods' preferences are tried at all.",
+    ),
 ]
 MinValues = Annotated[
     MinValuesPolicy,
-    typer.Option("--min-values-policy", help="Whether minValues out of reach refuse a pod."),
+    typer.Option(
+        "--min-values-policy",
+        case_sensitive=False,
+        help="Whether minValues out of reach refuse a pod.",
+    ),
 ]
 Gates = Annotated[
     str,

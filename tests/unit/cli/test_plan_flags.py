@@ -55,6 +55,7 @@ TEMPLATE: dict[str, Any] = {
         pytest.param([], 3, id="as by default"),
         pytest.param(["--min-values-policy", "Strict"], 3, id="strict"),
         pytest.param(["--min-values-policy", "BestEffort"], 0, id="best effort"),
+        pytest.param(["--min-values-policy", "besteffort"], 0, id="any case"),
     ],
 )
 def test_min_values_out_of_reach_refuse_a_pod_unless_told_otherwise(
@@ -71,6 +72,7 @@ def test_min_values_out_of_reach_refuse_a_pod_unless_told_otherwise(
         pytest.param([], "test-zone-d", id="as by default"),
         pytest.param(["--preference-policy", "Respect"], "test-zone-d", id="respect"),
         pytest.param(["--preference-policy", "Ignore"], "test-zone-a", id="ignore"),
+        pytest.param(["--preference-policy", "IGNORE"], "test-zone-a", id="any case"),
     ],
 )
 def test_preferences_count_unless_told_otherwise(
