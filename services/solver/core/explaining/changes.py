@@ -94,10 +94,11 @@ def _smaller_gang(question: Question) -> Attempt:
     def attempt(trials: Trials) -> Found | None:
         def with_fewer(less: int) -> Found | None:
             number = gang.min_members - less
-            message = f'let gang "{gang.key}" do with {number} members together'
+            pods = "1 pod" if number == 1 else f"{number} pods together"
+            message = f'let gang "{gang.key}" do with {pods}'
             if gang.request:
                 of = f'provisioningrequest "{gang.namespace}/{gang.request}"'
-                message = f"let {of} ask for {number} pods together"
+                message = f"let {of} ask for {pods}"
             change = a_change(
                 ChangeKind.GANG,
                 message,
