@@ -41,7 +41,7 @@ def about_others(case: Case, part: Part, position: int | None = None) -> str:
         case Rule.POD_AFFINITY:
             return f"; {_affinity(case, part.ask.affinity[0], rules.affinity[0])}"
         case Rule.POD_ANTI_AFFINITY if part.ask.anti_affinity:
-            return f"; {_own(part.ask.anti_affinity[0])}"
+            return f"; {_own(case, part.ask.anti_affinity[0], rules.apart[0][0])}"
         case Rule.POD_ANTI_AFFINITY:
             return _kept_away(case, keepers(case, position))
     return ""
@@ -88,16 +88,18 @@ def _affinity(case: Case, terms: tuple[PodAffinityTerm, ...], rule: AffinityRule
     wanted = " that are also ".join(dict.fromkeys(map(_pods_of, terms)))
     if not any(tally.total for tally in rule.tallies):
         return f"it has to be near {wanted}, and there are none"
-    said = f"it has to be near {wanted}"
-    tally = rule.tallies[0]
-    if len(rule.tallies) > 1 or tally.on_hosts:
-        return said
+    there = _where(case, rule.tallies[0]) if len(rule.tallies) == 1 else ""
+    return f"it has to be near {wanted}{there}"
+
+
+def _own(case: Case, term: PodAffinityTerm, tally: Tally) -> str:
+    return f"it has an anti-affinity to {_pods_of(term)}{_where(case, tally)}"
+
+
+def _where(case: Case, tally: Tally) -> str:
+    """Return where pods are that a tally counts; empty for hosts, of which there are thousands."""
     domains = [number for number, count in tally.by_domain.items() if number and count > 0]
-    return f"{said}; of those there are: {_per_domain(case, tally, domains)}"
-
-
-def _own(term: PodAffinityTerm) -> str:
-    return f"it has an anti-affinity to {_pods_of(term)}"
+    return f"; pods per domain: {_per_domain(case, tally, domains)}" if domains else ""
 
 
 def _kept_away(case: Case, found: list[Keeper]) -> str:
@@ -109,10 +111,11 @@ def _kept_away(case: Case, found: list[Keeper]) -> str:
 
 def _keeper(case: Case, keeper: Keeper) -> str:
     if keeper.term in case.ask.shape.anti_affinity:
-        return _own(keeper.term)
+        return _own(case, keeper.term, keeper.tally)
     names = sorted(set(map(_named, keeper.owners)))
     others = f" and {len(names) - 1} others" if len(names) > 1 else ""
-    return f"{names[0]}{others} have an anti-affinity to it, as to all {_pods_of(keeper.term)}"
+    has = f"{names[0]}{others} have an anti-affinity to it, as to all {_pods_of(keeper.term)}"
+    return f"{has}{_where(case, keeper.tally)}"
 
 
 def _named(shape: PodShape) -> str:

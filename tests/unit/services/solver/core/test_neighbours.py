@@ -23,33 +23,33 @@ ANYWHERE = a_term(ZONE, selector=LabelSelector(), namespaces=(), namespace_selec
             {},
             {"labels": {"app": "db"}, "namespace": "data", "anti_affinity": (a_term(ZONE),)},
             "pods with app=db in data have an anti-affinity to it, as to all pods with app=web in "
-            "default",
+            "default; pods per domain: zone-a 1",
             id="another's",
         ),
         pytest.param(
             {},
             {"labels": {"app": "db", "pod-template-hash": "5d4"}, "anti_affinity": (OF_TEAM,)},
             "pods with app=db in default have an anti-affinity to it, as to all pods with app=web "
-            "in namespaces with team=x",
+            "in namespaces with team=x; pods per domain: zone-a 1",
             id="another's by the labels of namespaces",
         ),
         pytest.param(
             {},
             {"labels": {}, "anti_affinity": (ANYWHERE,)},
             "pods without labels in default have an anti-affinity to it, as to all pods in any "
-            "namespace",
+            "namespace; pods per domain: zone-a 1",
             id="another's to all",
         ),
         pytest.param(
             {"anti_affinity": (a_term(ZONE, selector=selecting(app="db")),)},
             {"labels": {"app": "db"}},
-            "it has an anti-affinity to pods with app=db in default",
+            "it has an anti-affinity to pods with app=db in default; pods per domain: zone-a 1",
             id="its own",
         ),
         pytest.param(
             {"anti_affinity": (a_term(ZONE),)},
             {"anti_affinity": (a_term(ZONE),)},
-            "it has an anti-affinity to pods with app=web in default",
+            "it has an anti-affinity to pods with app=web in default; pods per domain: zone-a 1",
             id="its own, and that of its like",
         ),
         pytest.param(
@@ -61,7 +61,7 @@ ANYWHERE = a_term(ZONE, selector=LabelSelector(), namespaces=(), namespace_selec
         pytest.param(
             {"affinity": (a_term(ZONE, selector=selecting(app="db")),)},
             {"labels": {"app": "db"}},
-            "it has to be near pods with app=db in default; of those there are: zone-x 1",
+            "it has to be near pods with app=db in default; pods per domain: zone-x 1",
             id="near somebody where nothing is sold",
         ),
     ],
@@ -80,3 +80,24 @@ def test_a_refusal_says_whose_term_it_is_and_about_whom(
     found = the_rejection(plan)
     assert found.rule in (Rule.POD_AFFINITY, Rule.POD_ANTI_AFFINITY)
     assert found.message == f"{found.rule} over {ZONE} allows no new node here; {words}"
+
+
+def test_rules_that_each_would_allow_a_node_and_together_do_not_are_told_so() -> None:
+    plan = plan_of(
+        shapes=[
+            a_shape(
+                cpu="8",
+                affinity=(a_term(ZONE, selector=selecting(app="db")),),
+                anti_affinity=(a_term(ZONE, selector=selecting(app="noise")),),
+            ),
+            a_shape(2, labels={"app": "db"}),
+            a_shape(3, labels={"app": "noise"}),
+        ],
+        pods=[*pods(1), a_pod("db", 2, node="n"), a_pod("noise", 3, node="n")],
+        nodes=[a_node("n")],
+    )
+
+    assert the_rejection(plan).message == (
+        f"pod affinity over {ZONE} allows no new node here; each of its rules about other pods "
+        "would allow it, not all of them together"
+    )
