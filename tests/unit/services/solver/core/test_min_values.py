@@ -8,7 +8,7 @@ from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.solution import MinValuesPolicy, SolveOptions
 from tests.support.builders import a_catalogue, a_pool, a_type, pods
-from tests.unit.services.solver.core.asking import on_new, plan_of
+from tests.unit.services.solver.core.asking import on_new, plan_of, the_rejection
 
 FAMILY = "example.com/family"
 
@@ -42,6 +42,26 @@ def test_min_values_ask_for_a_choice(
         assert stated is not None
         assert stated.min_values == 2
         assert claim.annotations[0][1] == annotation
+
+
+@pytest.mark.parametrize(
+    ("families", "words"),
+    [
+        pytest.param(("c",), "1 value", id="one"),
+        pytest.param(("c", "m"), "2 values", id="two"),
+    ],
+)
+def test_how_many_values_there_are_is_told(families: tuple[str, ...], words: str) -> None:
+    wanted = Requirement.of(FAMILY, Operator.EXISTS, min_values=3)
+    plan = plan_of(
+        pods=pods(1),
+        nodepools=[a_pool(requirements=Requirements((wanted,)))],
+        catalogues=[a_catalogue(*_families(*families), well_known_keys=(FAMILY,))],
+    )
+
+    assert the_rejection(plan).message == (
+        f"minValues 3 of {FAMILY} is not met: types that fit have {words}"
+    )
 
 
 def test_a_claim_takes_no_pod_that_would_break_its_choice() -> None:
