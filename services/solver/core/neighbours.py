@@ -87,7 +87,9 @@ def _spread(case: Case, part: Part, rule: SpreadRule) -> str:
 def _affinity(case: Case, terms: tuple[PodAffinityTerm, ...], rule: AffinityRule) -> str:
     wanted = " that are also ".join(dict.fromkeys(map(_pods_of, terms)))
     if not any(tally.total for tally in rule.tallies):
-        return f"it has to be near {wanted}, and there are none"
+        wait = any(tally.shapes for tally in rule.tallies)
+        none = "none of which has a place" if wait else "and there are none"
+        return f"it has to be near {wanted}, {none}"
     there = _where(case, rule.tallies[0]) if len(rule.tallies) == 1 else ""
     return f"it has to be near {wanted}{there}"
 

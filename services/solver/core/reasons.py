@@ -66,15 +66,15 @@ def leftover(
             by_pool[template.pool.name] = found
     pools = [*(one.pool for one in refused), *(one.pool for one in problem.templates)]
     refusals = standing_rules(case, packer.bins)
-    there = devices_in_sight(case, packer.bins, refusals)
+    where, why = devices_in_sight(case, packer.bins, refusals)
     rejections = tuple(
-        _beside(by_pool[pool.name], there) for pool in in_order(pools) if pool.name in by_pool
+        _beside(by_pool[pool.name], where, why) for pool in in_order(pools) if pool.name in by_pool
     )
     counted = Counter(rule or Rule.UNKNOWN for rule in refusals if left or rule)
     return Leftover(
         case=case,
         reason=Unplaceable(
-            message=_summary(rejections) if rejections else _without_pools(there),
+            message=_summary(rejections) if rejections else _without_pools(where, why),
             rejections=rejections,
             existing=tuple(sorted(counted.items())),
             deferred=deferred,
@@ -83,11 +83,11 @@ def leftover(
     )
 
 
-def _beside(found: Rejection, there: str) -> Rejection:
+def _beside(found: Rejection, where: str, why: str) -> Rejection:
     """Return the reason of a pool; if new nodes lack devices, with why those there do not do."""
-    if found.rule is not Rule.DEVICES or not there:
+    if found.rule is not Rule.DEVICES or why in found.message:
         return found
-    return replace(found, message=f"{found.message}; {there}")
+    return replace(found, message=f"{found.message}; on {where}, {why}")
 
 
 def _unnamed(template: Template) -> Rejection:
@@ -109,9 +109,9 @@ def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:
     return Leftover(case=case, reason=reason, refusals=(Rule.VOLUME_CLAIM,) * nodes)
 
 
-def _without_pools(there: str) -> str:
+def _without_pools(where: str, why: str) -> str:
     message = "no node takes it, and there is no nodepool to buy one from"
-    return f"{message}; {there}" if there else message
+    return f"{message}; on {where}, {why}" if why else message
 
 
 def _summary(rejections: tuple[Rejection, ...]) -> str:

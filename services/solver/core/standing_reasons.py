@@ -84,17 +84,17 @@ def bin_rejection(case: Case, bins: Bins, position: int, rule: Rule) -> Rejectio
     )
 
 
-def devices_in_sight(case: Case, bins: Bins, refusals: Refusals) -> str:
-    """Return why the bin that sees most devices refuses by them, in words; empty if none does."""
+def devices_in_sight(case: Case, bins: Bins, refusals: Refusals) -> tuple[str, str]:
+    """Return the bin that sees most devices and refuses by them, and why; empty if none does."""
     devices = case.problem.devices
     positions = [position for position, rule in enumerate(refusals) if rule is Rule.DEVICES]
     if devices is None or not positions:
-        return ""
+        return "", ""
     nearest = devices.most_seen(positions)
     refusal = _devices_refused(case, nearest)
     if refusal is None:
-        return ""
-    return f"on {bins.standing.kinds[nearest]} {bins.standing.names[nearest]}, {refusal.explain()}"
+        return "", ""
+    return f"{bins.standing.kinds[nearest]} {bins.standing.names[nearest]}", refusal.explain()
 
 
 Filter = tuple[Rule, Callable[[Ints], Bools]]

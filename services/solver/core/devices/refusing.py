@@ -32,10 +32,14 @@ class _Count:
     short: list[str] = field(default_factory=list)
     """In words what each lacks that is shared and has too little left."""
 
+    countless: list[str] = field(default_factory=list)
+    """In words what each lacks whose counters others have used up."""
+
     @property
     def in_use(self) -> int:
         """How many are meant and are none of the others."""
-        return self.meant - self.free - len(self.tainted) - len(self.short)
+        told = len(self.tainted) + len(self.short) + len(self.countless)
+        return self.meant - self.free - told
 
 
 def why_not(
@@ -101,7 +105,7 @@ def _left(found: _Count, wanted: int) -> str:
     of_all = f"{found.free} of {found.meant} {meant}"
     if found.free >= wanted:
         return f"{of_all} are free, but not {wanted} of them together"
-    if not found.tainted and not found.short:
+    if found.in_use == found.meant - found.free:
         return f"{of_all} are free"
     return f"{of_all} can be had: {', '.join(_others(found))}"
 
@@ -111,6 +115,8 @@ def _others(found: _Count) -> Iterator[str]:
         yield f"{len(found.tainted)} tainted ({found.tainted[0]})"
     if found.short:
         yield f"{len(found.short)} with too little left ({found.short[0]})"
+    if found.countless:
+        yield f"{len(found.countless)} with counters used up ({found.countless[0]})"
     if found.in_use:
         yield f"{found.in_use} in use"
 
@@ -133,6 +139,8 @@ def _count(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> _Count:
             found.tainted.append(f"{device.name} has {taints[0]}")
         elif lack := _lack(sub, candidate, seen):
             found.short.append(f"{device.name}: {lack}")
+        elif counter := _used_up(candidate, seen):
+            found.countless.append(f"{device.name}: {counter}")
     return found
 
 
@@ -152,6 +160,20 @@ def _lack(sub: DeviceSubRequest, one: Candidate, seen: Seen) -> str:
                 f"{_amount(left)} of {_amount(each.amount)} {each.name}, "
                 f"{_amount(taken[each.name])} asked"
             )
+    return ""
+
+
+def _used_up(one: Candidate, seen: Seen) -> str:
+    """Return a counter of which less is left than a device takes that nobody has; else empty."""
+    view = seen.template if one.template else seen.cluster
+    if view.is_whole(one.id):
+        return ""
+    budgets = seen.offer.template_budgets if one.template else seen.offer.budgets
+    for use in one.device.counters:
+        for name, amount in use.amounts.items():
+            counter = (*one.id[:2], use.counter_set, name)
+            if amount > budgets.get(counter, 0) - view.counter(counter):
+                return f"{use.counter_set}/{name}"
     return ""
 
 

@@ -82,6 +82,26 @@ def test_a_refusal_says_whose_term_it_is_and_about_whom(
     assert found.message == f"{found.rule} over {ZONE} allows no new node here; {words}"
 
 
+def test_who_follows_pods_without_a_place_is_told_so() -> None:
+    plan = plan_of(
+        shapes=[
+            a_shape(affinity=(a_term(ZONE, selector=selecting(app="db")),)),
+            a_shape(2, cpu="99", labels={"app": "db"}),
+        ],
+        pods=[*pods(1), a_pod("db", 2)],
+    )
+
+    (words,) = {
+        rejection.message
+        for one in plan.unplaced
+        for rejection in one.reason.rejections
+        if rejection.rule is Rule.POD_AFFINITY
+    }
+    assert words.endswith(
+        "it has to be near pods with app=db in default, none of which has a place"
+    )
+
+
 def test_rules_that_each_would_allow_a_node_and_together_do_not_are_told_so() -> None:
     plan = plan_of(
         shapes=[

@@ -127,6 +127,29 @@ def test_what_is_left_of_a_device_is_told() -> None:
     assert "(a: 2500m of 10 lanes, 4 asked)" in found
 
 
+def test_devices_whose_counters_are_used_up_are_not_in_use() -> None:
+    whole = a_device("whole", counters={"gpu": {"slices": 7}})
+    part = a_device("part", counters={"gpu": {"slices": 3}})
+    pool = a_pool(whole, part, counters={"gpu": {"slices": 7}})
+    taken = Ledger()
+    taken.take((DRIVER, "p", "part"))
+    taken.count((DRIVER, "p", "part"), part)
+
+    found = why_not([a_claim()], a_place(pool, taken=taken), Selectors(CLASSES))
+
+    assert (
+        "0 of 2 devices can be had: 1 with counters used up (whole: gpu/slices), 1 in use" in found
+    )
+
+
+def test_what_is_the_same_on_nodes_is_told_once() -> None:
+    claim = a_claim(a_request(a_way("missing")))
+
+    plan = plan_with(shapes=[claiming(claim)], nodes=[a_node()], **FEW)
+
+    assert the_rejection(plan).message == "device class 'missing' does not exist"
+
+
 def test_devices_that_are_not_meant_do_not_count() -> None:
     held = Ledger(whole={(DRIVER, "p", "a")})
     place = a_place(
