@@ -116,7 +116,7 @@ def _existing(pod: PodExplanation, answer: Explanation) -> Iterator[str]:
 def _changes(pod: PodExplanation) -> Iterator[str]:
     tried = f"{counted(pod.trials, 'decision')} made anew to find out"
     if not pod.changes:
-        some = "that was tried" if pod.cut_short else "that the solver knows of"
+        some = "that was tried" if pod.cut_short else "of a kind that is tried"
         yield from _title(f"No single change {some} gives it a place ({tried}).")
         return
     yield from _title(f"Single changes that give it a place, smallest first ({tried}):")

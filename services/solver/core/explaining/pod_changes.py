@@ -125,7 +125,14 @@ def _with_term(shape: PodShape, index: int, term: NodeTerm) -> PodShape:
 def _without(
     question: Question, one: Requirement, field: str, edited: PodShape
 ) -> Iterator[Candidate]:
-    change = a_change(ChangeKind.NODE_SELECTION, f"do not ask for {one}", field=field, old=str(one))
+    text, old = f"do not ask for {one}", str(one)
+    if not (one.complement or one.values or one.absent):
+        text, field, old = (
+            "drop the terms, which match no node",
+            _NODE_TERMS,
+            "no term that matches",
+        )
+    change = a_change(ChangeKind.NODE_SELECTION, text, field=field, old=old)
     yield Candidate(
         kind=change.kind,
         text=f"{one} {field}",

@@ -117,7 +117,7 @@ def test_where_a_pod_goes_and_why_there() -> None:
     assert found.pod.message == (
         'it goes to a new node of nodepool "second": m-2 in zone-a, spot, the cheapest of 4 '
         'instance types that fit, with 1 other pod; nodepool "first", tried first, refuses by '
-        "taints; no node of 1 that exist takes it"
+        "taints; the node that exists does not take it"
     )
     assert found.options_by_price[0] == found.pod.planned.cheapest
     prices = [one.price_nanos_per_hour for one in found.options_by_price]
