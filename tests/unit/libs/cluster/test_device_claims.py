@@ -1,5 +1,6 @@
 """Claims of pods: by name, or made from a template for one pod."""
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -26,7 +27,7 @@ def _claim(name: str, *, owner: str = "", allocated: bool = False, going: bool =
     status: Document = {}
     if allocated:
         users = [{"resource": "pods", "name": "a", "uid": "uid-a"}]
-        status = {"allocation": ALLOCATION, "reservedFor": users}
+        status = {"allocation": deepcopy(ALLOCATION), "reservedFor": users}
     made = an_object(GROUP, "ResourceClaim", name, "default", spec=_spec("own"), status=status)
     if owner:
         reference = {"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": owner}
