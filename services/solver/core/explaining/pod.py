@@ -168,12 +168,9 @@ def _passed_over(reason: Unplaceable, pool: str) -> str:
         said.append(f'nodepool "{one.target}", tried first, refuses by {one.rule}')
     nodes = sum(count for _, count in reason.existing)
     if nodes:
-        said.append("the node that exists does not take it" if nodes == 1 else _none_of(nodes))
+        alone = "the node that exists does not take it"
+        said.append(alone if nodes == 1 else f"none of the {nodes} nodes that exist takes it")
     return "".join(f"; {one}" for one in said)
-
-
-def _none_of(nodes: int) -> str:
-    return f"none of the {nodes} nodes that exist takes it"
 
 
 # It has none.

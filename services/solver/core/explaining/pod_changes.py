@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from libs.domain import labels as label_keys
 from libs.domain.explanation import Change, ChangeKind
-from libs.domain.pod import NodeTerm, PodShape
+from libs.domain.pod import NOWHERE, NodeTerm, PodShape
 from libs.domain.reason import Rule
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
@@ -88,6 +88,9 @@ def _selector(question: Question) -> Iterator[Candidate]:
 def _node_terms(question: Question) -> Iterator[Candidate]:
     shape = question.shape
     for index, term in enumerate(shape.required_node_terms):
+        if term == NOWHERE:
+            yield _without_terms(question)
+            continue
         for one in term.requirements:
             rest = replace(term, requirements=term.requirements.without([one.key]))
             field = f'{_NODE_TERMS}[{index}].matchExpressions[?(@.key=="{one.key}")]'
@@ -113,6 +116,20 @@ def _node_terms(question: Question) -> Iterator[Candidate]:
             )
 
 
+def _without_terms(question: Question) -> Candidate:
+    text = "drop the terms, none of which matches a node"
+    change = a_change(
+        ChangeKind.NODE_SELECTION, text, field=_NODE_TERMS, old="no term that matches"
+    )
+    edited = replace(question.shape, required_node_terms=())
+    return Candidate(
+        kind=change.kind,
+        text=_NODE_TERMS,
+        answers=SELECTION,
+        attempt=attempt_shape(question, change, edited),
+    )
+
+
 def _with_term(shape: PodShape, index: int, term: NodeTerm) -> PodShape:
     """Return the shape with another term in place of one; a term that says nothing is gone."""
     terms = list(shape.required_node_terms)
@@ -125,14 +142,7 @@ def _with_term(shape: PodShape, index: int, term: NodeTerm) -> PodShape:
 def _without(
     question: Question, one: Requirement, field: str, edited: PodShape
 ) -> Iterator[Candidate]:
-    text, old = f"do not ask for {one}", str(one)
-    if not (one.complement or one.values or one.absent):
-        text, field, old = (
-            "drop the terms, which match no node",
-            _NODE_TERMS,
-            "no term that matches",
-        )
-    change = a_change(ChangeKind.NODE_SELECTION, text, field=field, old=old)
+    change = a_change(ChangeKind.NODE_SELECTION, f"do not ask for {one}", field=field, old=str(one))
     yield Candidate(
         kind=change.kind,
         text=f"{one} {field}",

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
-from libs.domain.explanation import Change, ChangeKind, Explanation, PodExplanation
-from libs.domain.pod import SharedVolume
+from libs.domain.explanation import Change, ChangeKind, PodExplanation
+from libs.domain.pod import NOWHERE, SharedVolume
 from libs.domain.question import SubjectKind
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.requirement import Requirement
@@ -14,7 +14,6 @@ from libs.domain.requirements import Requirements
 from libs.domain.solution import SolveOptions
 from libs.domain.taint import Effect, Toleration
 from libs.domain.topology import NodeInclusionPolicy
-from libs.domain.workload import REQUEST_SUFFIX, Gang
 from services.solver.core.explaining.explain import explain
 from services.solver.core.explaining.trial import Desk, Trials, most_trials
 from services.solver.core.market import NOTHING_REMEMBERED
@@ -347,67 +346,6 @@ def test_nodes_whose_taints_keep_the_pod_away_need_not_count() -> None:
     assert ChangeKind.TAINTS_POLICY in _kinds(pod)
 
 
-def _of_gang(count: int, gang: Gang, **snapshot: Any) -> Explanation:
-    """Return the explanation of the first of so many pods of a gang."""
-    rows = [a_pod(f"m-{one}", gang=gang.key) for one in range(count)]
-    cluster = a_snapshot(pods=rows, gangs=[gang], **snapshot)
-    return explain(cluster, SolveOptions(), SubjectKind.POD, "uid-m-0")
-
-
-def _gang(least: int, name: str = "ring") -> Gang:
-    return Gang(namespace="default", name=name, min_members=least)
-
-
-def test_a_gang_is_told_how_many_have_places_and_what_they_could_ask_for() -> None:
-    answer = _of_gang(4, _gang(4), nodes=[a_node()], shapes=[a_shape(cpu="2")], nodepools=[])
-
-    assert answer.pod is not None
-    by_kind = {one.kind: one for one in answer.pod.changes}
-    assert (by_kind[ChangeKind.GANG].old, by_kind[ChangeKind.GANG].new) == ("4", "2")
-    assert (by_kind[ChangeKind.REQUEST].old, by_kind[ChangeKind.REQUEST].new) == ("2", "1")
-    assert by_kind[ChangeKind.REQUEST].message.endswith("(each of 4 pods of the gang)")
-
-
-def test_a_gang_that_is_short_is_told_which_rule_keeps_the_first_without_a_place_away() -> None:
-    answer = _of_gang(
-        3,
-        _gang(3),
-        shapes=[a_shape(cpu="3")],
-        nodes=[a_node(allocatable=amounts(cpu=3, memory="8Gi", pods=9))],
-        nodepools=[a_pool(limits=amounts(cpu=4))],
-        catalogues=[a_catalogue(*some_types(4))],
-    )
-
-    assert answer.pod is not None
-    assert answer.unplaceable is not None
-    assert answer.pod.message.endswith("at most 2 have a place; there is none for default/m-2")
-    assert [one.rule for one in answer.unplaceable.rejections] == [Rule.POOL_LIMITS]
-    assert answer.unplaceable.existing == ((Rule.RESOURCES, 1),)
-    by_kind = {one.kind: one for one in answer.pod.changes}
-    assert by_kind[ChangeKind.POOL_LIMIT].new == "8"
-
-
-def test_of_a_gang_with_too_few_pods_only_its_size_is_in_question() -> None:
-    answer = _of_gang(3, _gang(5))
-
-    assert answer.pod is not None
-    assert "2 of them do not exist" in answer.pod.message
-    assert [(one.kind, one.new) for one in answer.pod.changes] == [(ChangeKind.GANG, "3")]
-    assert answer.unplaceable is not None
-    assert answer.unplaceable.rejections == ()
-
-
-def test_the_size_of_a_gang_is_changed_in_the_object_that_has_it() -> None:
-    gang = _gang(5, f"room{REQUEST_SUFFIX}")
-
-    answer = _of_gang(3, gang)
-
-    assert answer.pod is not None
-    (change,) = answer.pod.changes
-    assert change.field == "spec.podSets[*].count"
-    assert change.message == 'let provisioningrequest "default/room" ask for 3 pods together'
-
-
 def test_a_request_is_lowered_to_what_a_new_node_of_the_plan_has_left() -> None:
     """The node that is bought for the other one uses up the limit."""
     pod = _explained(
@@ -481,6 +419,13 @@ def test_a_volume_is_told_apart_from_others_by_where_it_is() -> None:
     pod = _explained(shapes=[a_shape(volumes=there)])
 
     assert pod.changes[0].message == "move one of its 2 volumes from zone-a to zone-b"
+
+
+def test_terms_that_match_no_node_are_dropped_together() -> None:
+    change = _smallest(shapes=[a_shape(required_node_terms=(NOWHERE,))], nodes=[a_node()])
+
+    assert change.message == "drop the terms, none of which matches a node"
+    assert change.field.endswith("nodeSelectorTerms")
 
 
 def test_no_single_change_is_proposed_where_two_are_needed() -> None:
