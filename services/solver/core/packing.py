@@ -55,8 +55,12 @@ class Packer:
         parts: dict[tuple[bool, int], list[int]] = defaultdict(list)
         for index, group in enumerate(self.problem.groups):
             parts[group.virtual, group.late].append(index)
-        ordered = (part for _, part in sorted(parts.items()))
-        return all(self._keep_all(part) and self._rounds(part) for part in ordered)
+        earlier: list[int] = []
+        for _, part in sorted(parts.items()):
+            if not (self._keep_all(part) and self._rounds(part, earlier)):
+                return False
+            earlier += part
+        return True
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -105,16 +109,22 @@ class Packer:
             return asks
         return tuple(one for one in asks if one.near_companions) or asks
 
-    def _rounds(self, groups: list[int]) -> bool:
-        """Try all groups, then again those that others may have helped, until nothing changes."""
-        trying = groups
+    def _rounds(self, part: list[int], earlier: list[int]) -> bool:
+        """Try all groups of a part, then those that others may have helped, until nothing changes.
+
+        Args:
+            part: the groups whose turn it is.
+            earlier: those that had theirs; what these open may help them, too.
+        """
+        groups = [*earlier, *part]
+        trying = part
         while trying:
             progress = False
             for index in trying:
                 if self._cancelled():
                     return False
                 progress |= self._place_group(index)
-            trying = [index for index in trying if progress and self._may_be_helped(index)]
+            trying = [index for index in groups if progress and self._may_be_helped(index)]
             if not trying:
                 trying = self._given_another_chance([one for one in groups if self.left[one]])
         return True
