@@ -301,8 +301,11 @@ class Topology:
                 real |= 1 << number
         self._see_opened(tally)
         real |= tally.opened_domains
-        reach = self.ground.reachable(ask, tally.key) & ~self._unreachable[id(ask), tally.key]
-        return real, (reach | tally.open_domains) & ~real
+        return real, (self._reach(ask, tally.key) | tally.open_domains) & ~real
+
+    def _reach(self, ask: Ask, key: str) -> int:
+        """Return the domains in which the pod could get a node, but for those given up."""
+        return self.ground.reachable(ask, key) & ~self._unreachable[id(ask), key]
 
     def held_open(self, ask: Ask) -> frozenset[str]:
         """Return the keys by which claims of this plan that may still go anywhere hold a pod back.
@@ -314,7 +317,7 @@ class Topology:
             tally = rule.tally
             if not tally.on_hosts:
                 _, paper = self.eligible(ask, tally)
-                only = tally.open_domains & paper & ~self.ground.reachable(ask, tally.key)
+                only = tally.open_domains & paper & ~self._reach(ask, tally.key)
                 if any(tally.by_domain.get(number, 0) == 0 for number in members(only)):
                     found.add(tally.key)
         return frozenset(found)
