@@ -382,6 +382,7 @@ class Edit(_message.Message):
     PUT_OVERLAY_FIELD_NUMBER: _builtins.int
     REMOVE_OVERLAY_FIELD_NUMBER: _builtins.int
     OFFERINGS_FIELD_NUMBER: _builtins.int
+    ADD_NODES_FIELD_NUMBER: _builtins.int
     remove_nodepool: _builtins.str
     """Remove a pool."""
     remove_overlay: _builtins.str
@@ -414,6 +415,10 @@ class Edit(_message.Message):
     def offerings(self) -> Global___OfferingEdit:
         """Change matching offerings."""
 
+    @_builtins.property
+    def add_nodes(self) -> Global___AddNodes:
+        """Add nodes that are bought and ready."""
+
     def __init__(
         self,
         *,
@@ -426,12 +431,13 @@ class Edit(_message.Message):
         put_overlay: _workload_pb2.NodeOverlay | None = ...,
         remove_overlay: _builtins.str = ...,
         offerings: Global___OfferingEdit | None = ...,
+        add_nodes: Global___AddNodes | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["add_pods", b"add_pods", "cordon_nodes", b"cordon_nodes", "edit", b"edit", "offerings", b"offerings", "put_nodepool", b"put_nodepool", "put_overlay", b"put_overlay", "remove_nodepool", b"remove_nodepool", "remove_nodes", b"remove_nodes", "remove_overlay", b"remove_overlay", "scale_owner", b"scale_owner"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["add_nodes", b"add_nodes", "add_pods", b"add_pods", "cordon_nodes", b"cordon_nodes", "edit", b"edit", "offerings", b"offerings", "put_nodepool", b"put_nodepool", "put_overlay", b"put_overlay", "remove_nodepool", b"remove_nodepool", "remove_nodes", b"remove_nodes", "remove_overlay", b"remove_overlay", "scale_owner", b"scale_owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["add_pods", b"add_pods", "cordon_nodes", b"cordon_nodes", "edit", b"edit", "offerings", b"offerings", "put_nodepool", b"put_nodepool", "put_overlay", b"put_overlay", "remove_nodepool", b"remove_nodepool", "remove_nodes", b"remove_nodes", "remove_overlay", b"remove_overlay", "scale_owner", b"scale_owner"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["add_nodes", b"add_nodes", "add_pods", b"add_pods", "cordon_nodes", b"cordon_nodes", "edit", b"edit", "offerings", b"offerings", "put_nodepool", b"put_nodepool", "put_overlay", b"put_overlay", "remove_nodepool", b"remove_nodepool", "remove_nodes", b"remove_nodes", "remove_overlay", b"remove_overlay", "scale_owner", b"scale_owner"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_edit: _TypeAlias = _typing.Literal["remove_nodes", "cordon_nodes", "add_pods", "scale_owner", "put_nodepool", "remove_nodepool", "put_overlay", "remove_overlay", "offerings"]  # noqa: Y015
+    _WhichOneofReturnType_edit: _TypeAlias = _typing.Literal["remove_nodes", "cordon_nodes", "add_pods", "scale_owner", "put_nodepool", "remove_nodepool", "put_overlay", "remove_overlay", "offerings", "add_nodes"]  # noqa: Y015
     _WhichOneofArgType_edit: _TypeAlias = _typing.Literal["edit", b"edit"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_edit) -> _WhichOneofReturnType_edit | None: ...
 
@@ -446,7 +452,7 @@ class NodeNames(_message.Message):
     NAMES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def names(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Names; one that does not exist is INVALID_ARGUMENT."""
+        """Names; one that does not exist is INVALID_ARGUMENT. A claim in flight, without a node yet, can be taken away, too."""
 
     def __init__(
         self,
@@ -460,6 +466,44 @@ class NodeNames(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___NodeNames: _TypeAlias = NodeNames  # noqa: Y015
+
+@_typing.final
+class AddNodes(_message.Message):
+    """Nodes to add, as a pool would get them: with its labels and taints, start-up taints gone."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODEPOOL_FIELD_NUMBER: _builtins.int
+    INSTANCE_TYPE_FIELD_NUMBER: _builtins.int
+    ZONE_FIELD_NUMBER: _builtins.int
+    CAPACITY_TYPE_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    nodepool: _builtins.str
+    """Pool. Required; it has to allow the offering, its limits are not asked."""
+    instance_type: _builtins.str
+    """Instance type. Required."""
+    zone: _builtins.str
+    """Zone. Required."""
+    capacity_type: _builtins.str
+    """Capacity type. Required."""
+    count: _builtins.int
+    """How many, at least 1."""
+    def __init__(
+        self,
+        *,
+        nodepool: _builtins.str = ...,
+        instance_type: _builtins.str = ...,
+        zone: _builtins.str = ...,
+        capacity_type: _builtins.str = ...,
+        count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["capacity_type", b"capacity_type", "count", b"count", "instance_type", b"instance_type", "nodepool", b"nodepool", "zone", b"zone"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddNodes: _TypeAlias = AddNodes  # noqa: Y015
 
 @_typing.final
 class AddPods(_message.Message):
@@ -491,7 +535,7 @@ Global___AddPods: _TypeAlias = AddPods  # noqa: Y015
 
 @_typing.final
 class ScaleOwner(_message.Message):
-    """A workload to scale."""
+    """A workload to scale. Pods that are added are like its newest one; those go first that its controller would take first."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -502,11 +546,15 @@ class ScaleOwner(_message.Message):
     namespace: _builtins.str
     """Namespace. Required."""
     kind: _builtins.str
-    """Kind. Required."""
+    """Kind; a Deployment has the pods of its ReplicaSets. Empty: whatever has that name; INVALID_ARGUMENT where several
+    do.
+    """
     name: _builtins.str
     """Name. Required."""
     replicas: _builtins.int
-    """New number of pods, at least 0."""
+    """New number of pods, at least 0. With 0 the workload is removed: pods that are going, too, and of a DaemonSet, which
+    takes no other number, those that are expected on new nodes.
+    """
     def __init__(
         self,
         *,
@@ -525,7 +573,7 @@ Global___ScaleOwner: _TypeAlias = ScaleOwner  # noqa: Y015
 
 @_typing.final
 class OfferingEdit(_message.Message):
-    """A change of offerings."""
+    """A change of offerings, of every catalogue that has such; overlays count on top. INVALID_ARGUMENT where none matches."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -541,7 +589,9 @@ class OfferingEdit(_message.Message):
     instance_type: _builtins.str
     """Instance type; empty for every one."""
     available: _builtins.bool
-    """Whether they can be bought; nodes that exist in them are gone where this is false."""
+    """Whether they can be bought; nodes that exist in them, and claims that could become nothing else, are gone where
+    this is false.
+    """
     price_delta_ppm: _builtins.int
     """Millionths of the price to add, may be negative."""
     def __init__(
@@ -636,13 +686,21 @@ class SimulateResponse(_message.Message):
     SCENARIO_FIELD_NUMBER: _builtins.int
     RESPONSE_FIELD_NUMBER: _builtins.int
     COST_DELTA_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    DIFF_FIELD_NUMBER: _builtins.int
+    POSITION_FIELD_NUMBER: _builtins.int
     scenario: _builtins.str
     """Its name."""
     cost_delta_nanos_per_hour: _builtins.int
     """Cost of all nodes after the plan minus before the edits, in nano-dollars per hour."""
+    position: _builtins.int
+    """Position of the scenario in the request, from 0."""
     @_builtins.property
     def response(self) -> Global___SolveResponse:
         """What Solve says after the edits."""
+
+    @_builtins.property
+    def diff(self) -> Global___ScenarioDiff:
+        """What changes."""
 
     def __init__(
         self,
@@ -650,14 +708,152 @@ class SimulateResponse(_message.Message):
         scenario: _builtins.str = ...,
         response: Global___SolveResponse | None = ...,
         cost_delta_nanos_per_hour: _builtins.int = ...,
+        diff: Global___ScenarioDiff | None = ...,
+        position: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["response", b"response"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["diff", b"diff", "response", b"response"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cost_delta_nanos_per_hour", b"cost_delta_nanos_per_hour", "response", b"response", "scenario", b"scenario"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cost_delta_nanos_per_hour", b"cost_delta_nanos_per_hour", "diff", b"diff", "position", b"position", "response", b"response", "scenario", b"scenario"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SimulateResponse: _TypeAlias = SimulateResponse  # noqa: Y015
+
+@_typing.final
+class ScenarioDiff(_message.Message):
+    """What changes between the cluster as it is and the cluster after the edits and the plan. Nodes that are bought are in
+    the plan, as are the reasons of pods without a place.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REMOVED_NODES_FIELD_NUMBER: _builtins.int
+    ADDED_NODES_FIELD_NUMBER: _builtins.int
+    ADDED_PODS_FIELD_NUMBER: _builtins.int
+    REMOVED_PODS_FIELD_NUMBER: _builtins.int
+    MOVES_FIELD_NUMBER: _builtins.int
+    STRANDED_PODS_FIELD_NUMBER: _builtins.int
+    COST_BEFORE_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    COST_AFTER_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    cost_before_nanos_per_hour: _builtins.int
+    """Cost of all nodes before the edits, in nano-dollars per hour."""
+    cost_after_nanos_per_hour: _builtins.int
+    """Cost of all nodes after edits and plan, in nano-dollars per hour."""
+    @_builtins.property
+    def removed_nodes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Nodes, and claims in flight without a node, that an edit took away; sorted."""
+
+    @_builtins.property
+    def added_nodes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Nodes that an edit added, sorted."""
+
+    @_builtins.property
+    def added_pods(self) -> _containers.RepeatedCompositeFieldContainer[Global___AddedPod]:
+        """Pods that an edit added, sorted by uid."""
+
+    @_builtins.property
+    def removed_pods(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Uids of pods that are gone: scaled down, or of a node that is gone and of a kind that does not come back. Sorted."""
+
+    @_builtins.property
+    def moves(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodMove]:
+        """Pods that have a node and get another, sorted by their node, then by where they go."""
+
+    @_builtins.property
+    def stranded_pods(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Uids of pods that have a node and would have none. Sorted."""
+
+    def __init__(
+        self,
+        *,
+        removed_nodes: _abc.Iterable[_builtins.str] | None = ...,
+        added_nodes: _abc.Iterable[_builtins.str] | None = ...,
+        added_pods: _abc.Iterable[Global___AddedPod] | None = ...,
+        removed_pods: _abc.Iterable[_builtins.str] | None = ...,
+        moves: _abc.Iterable[Global___PodMove] | None = ...,
+        stranded_pods: _abc.Iterable[_builtins.str] | None = ...,
+        cost_before_nanos_per_hour: _builtins.int = ...,
+        cost_after_nanos_per_hour: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_nodes", b"added_nodes", "added_pods", b"added_pods", "cost_after_nanos_per_hour", b"cost_after_nanos_per_hour", "cost_before_nanos_per_hour", b"cost_before_nanos_per_hour", "moves", b"moves", "removed_nodes", b"removed_nodes", "removed_pods", b"removed_pods", "stranded_pods", b"stranded_pods"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ScenarioDiff: _TypeAlias = ScenarioDiff  # noqa: Y015
+
+@_typing.final
+class AddedPod(_message.Message):
+    """A pod that an edit added."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    UID_FIELD_NUMBER: _builtins.int
+    NAMESPACE_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
+    uid: _builtins.str
+    """Uid by which the plan names it."""
+    namespace: _builtins.str
+    """Namespace."""
+    name: _builtins.str
+    """Name."""
+    def __init__(
+        self,
+        *,
+        uid: _builtins.str = ...,
+        namespace: _builtins.str = ...,
+        name: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "namespace", b"namespace", "uid", b"uid"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___AddedPod: _TypeAlias = AddedPod  # noqa: Y015
+
+@_typing.final
+class PodMove(_message.Message):
+    """Pods that leave one node for another."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    POD_UIDS_FIELD_NUMBER: _builtins.int
+    FROM_NODE_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    NODECLAIM_FIELD_NUMBER: _builtins.int
+    PLANNED_FIELD_NUMBER: _builtins.int
+    from_node: _builtins.str
+    """Node where they are."""
+    node: _builtins.str
+    """A node that exists, or that an edit added."""
+    nodeclaim: _builtins.str
+    """A claim in flight."""
+    planned: _builtins.int
+    """A claim to create: its index in the plan."""
+    @_builtins.property
+    def pod_uids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Uids, sorted."""
+
+    def __init__(
+        self,
+        *,
+        pod_uids: _abc.Iterable[_builtins.str] | None = ...,
+        from_node: _builtins.str = ...,
+        node: _builtins.str = ...,
+        nodeclaim: _builtins.str = ...,
+        planned: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "nodeclaim", b"nodeclaim", "planned", b"planned", "to", b"to"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["from_node", b"from_node", "node", b"node", "nodeclaim", b"nodeclaim", "planned", b"planned", "pod_uids", b"pod_uids", "to", b"to"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_to: _TypeAlias = _typing.Literal["node", "nodeclaim", "planned"]  # noqa: Y015
+    _WhichOneofArgType_to: _TypeAlias = _typing.Literal["to", b"to"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_to) -> _WhichOneofReturnType_to | None: ...
+
+Global___PodMove: _TypeAlias = PodMove  # noqa: Y015
 
 @_typing.final
 class ConsolidateRequest(_message.Message):
