@@ -1,11 +1,11 @@
 # One image for all services; the argument picks one: `docker run joiner services.solver`.
 FROM python:3.12-slim AS build
 WORKDIR /src
-RUN python -m venv /opt/joiner
+RUN apt-get update -qq && apt-get install -qq --yes --no-install-recommends g++ && python -m venv /opt/joiner
 COPY requirements.lock ./
 RUN /opt/joiner/bin/pip install --no-cache-dir --require-hashes -r requirements.lock
 COPY . .
-RUN /opt/joiner/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
+RUN /opt/joiner/bin/pip install --no-cache-dir --no-deps --no-build-isolation ./kernel .
 
 FROM python:3.12-slim
 ENV PATH=/opt/joiner/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1

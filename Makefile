@@ -20,7 +20,11 @@ setup: .venv/.ready ## environment, locked dependencies, the CLI at .venv/bin/jo
 	$(BIN)/pip install --disable-pip-version-check --require-hashes -r requirements.lock
 	@touch $@
 
-.venv/.ready: .venv/.locked pyproject.toml
+.venv/.kernel: .venv/.locked $(wildcard kernel/pyproject.toml kernel/CMakeLists.txt kernel/*/*.cpp kernel/*/*.h kernel/*/*.py)
+	$(BIN)/pip install --disable-pip-version-check --no-deps --no-build-isolation --force-reinstall ./kernel
+	@touch $@
+
+.venv/.ready: .venv/.locked .venv/.kernel pyproject.toml
 	$(BIN)/pip install --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -34,9 +38,10 @@ verify: lint types imports protos manifests ## every check that needs no test ru
 
 presubmit: verify test ## exactly what CI runs
 
-lint: setup ## format and style of the Python code
+lint: setup ## format and style of the code
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	$(BIN)/clang-format --dry-run --Werror kernel/src/*
 
 types: setup ## strict types
 	$(BIN)/mypy
@@ -59,6 +64,7 @@ manifests: setup ## overlays built and checked, compose, workflow, settings
 fmt: setup ## format and fix what can be fixed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i kernel/src/*
 	$(BIN)/buf format --write proto
 
 proto: setup ## regenerate gen/ from proto/

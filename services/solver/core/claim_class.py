@@ -6,17 +6,18 @@ room, and "some type still fits" is "it fits under the frontier". Narrowing a cl
 asks is remembered, so that thousands of pods of one shape narrow it once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from joiner_kernel import frontier
 
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from services.solver.core.domains import ABSENT, Domains, apart_from_hostname, is_single, members
 from services.solver.core.exclusion import Exclusive, conflict
 from services.solver.core.template import Template
-from services.solver.core.vectors import Bools, Ints, covering, frontier
+from services.solver.core.vectors import Bools, Ints, covering
 
 Bounds = tuple[tuple[str, int], ...]
 """Topology domains that a pod may use, by key."""
@@ -255,9 +256,12 @@ class ClaimClasses:
         return self._intersect(known, Requirements((one,)))
 
     def _open(self, known: ClaimClass, key: str) -> Requirement | None:
-        """Return what is required of a key that a claim gets with any value somebody asks for."""
+        """Return what is required of a key that a claim gets with any value somebody asks for.
+
+        Until somebody does, it gets the first value, or none where it may be absent.
+        """
         own = known.requirements.get(key)
-        if own is None or not own.complement or own.absent:
+        if own is None or not own.complement or key not in known.template.requirements:
             return None
         column = known.template.columns.key(key)
         numbers = np.unique(column.index[known.offerings]).tolist()
@@ -279,17 +283,16 @@ class ClaimClasses:
     def _values_bits(
         self, known: ClaimClass, key: str, pair: tuple[Requirement | None, Requirement | None]
     ) -> int:
-        own = known.requirements.get(key)
-        stated = [one for one in pair if one is not None]
+        stated = [one for one in (*pair, known.requirements.get(key)) if one is not None]
         if not stated:
-            if own is None:
-                return ABSENT
-            values: Iterable[str] = own.values if not own.complement else _any(own)
-            return self._domains.bits(key, sorted(values)) or ABSENT
-        both = stated[0]
-        for one in (*stated[1:], *((own,) if own is not None else ())):
-            both = both.intersection(one)
-        values = both.values if not both.complement else _any(both)
+            return ABSENT
+        all_of_it = stated[0]
+        for one in stated[1:]:
+            all_of_it = all_of_it.intersection(one)
+        if all_of_it.absent:
+            # What may be absent, as all that NotIn accepts, is: nobody has asked for a value.
+            return ABSENT
+        values = all_of_it.values if not all_of_it.complement else _any(all_of_it)
         return self._domains.bits(key, sorted(values)) or ABSENT
 
     def _class(

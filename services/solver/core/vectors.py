@@ -58,21 +58,6 @@ class Dimensions:
         )
 
 
-def frontier(points: Ints) -> Ints:
-    """Return the rows that no other row reaches in every column: the Pareto frontier.
-
-    Complexity: rows times size of the frontier.
-    """
-    rest = np.unique(points, axis=0)[::-1]
-    kept = []
-    while len(rest):
-        # The lexicographically largest row is not dominated by any other.
-        best = rest[0]
-        kept.append(best)
-        rest = rest[(rest > best).any(axis=1)]
-    return np.array(kept, np.int64).reshape(len(kept), points.shape[1])
-
-
 def covering(room: Ints, request: Ints | int) -> Bools:
     """Return for each row of `room` whether it has as much as `request` in every column."""
     enough = np.greater_equal(room, request)

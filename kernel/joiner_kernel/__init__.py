@@ -1,0 +1,8 @@
+"""The hot path of the solver, in C++: everything that is done per bin and per claim.
+
+Apart because it is compiled; `services/solver/core` is its only user.
+"""
+
+from joiner_kernel._kernel import frontier
+
+__all__ = ["frontier"]
