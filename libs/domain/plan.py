@@ -120,6 +120,18 @@ class Command:
     candidates: tuple[Candidate, ...]
     replacements: tuple[PlannedNodeClaim, ...] = ()
     saving_nanos_per_hour: int = 0
+    nominations: tuple[Nomination, ...] = ()
+    """Where pods are expected that go to nodes which exist, sorted by target."""
+
+    @property
+    def moves(self) -> int:
+        """How many pods need another place because of it."""
+        return sum(len(one.pod_uids) for one in self.candidates)
+
+    @property
+    def cost_nanos_per_hour(self) -> int:
+        """What the replacements cost, each at its cheapest offering."""
+        return sum(one.cheapest.price_nanos_per_hour for one in self.replacements)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from libs.domain.plan import Candidate, Command
+from libs.domain.plan import Candidate, Command, Decision
 from libs.domain.scenario import Scenario
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
 from libs.domain.solution import SolveOptions
@@ -60,8 +60,23 @@ class Consolidation:
     """Commands, best first, that may be carried out one by one; any prefix is valid."""
 
     snapshot: SnapshotId
+    options: SolveOptions = _DEFAULTS
     commands: tuple[Command, ...] = ()
+    existing_nanos_per_hour: int = 0
+    """What nodes and claims cost before the commands, as far as their offering is known."""
+    left_alone: tuple[Decision, ...] = ()
+    """Candidates that no command is about, and why, sorted by node."""
     solver_version: str
+
+    @property
+    def moves(self) -> int:
+        """How many pods all commands together move."""
+        return sum(one.moves for one in self.commands)
+
+    @property
+    def saving_nanos_per_hour(self) -> int:
+        """What all commands together save."""
+        return sum(one.saving_nanos_per_hour for one in self.commands)
 
 
 class SubjectKind(StrEnum):

@@ -5,7 +5,12 @@ from joiner.model.v1 import plan_pb2 as pb
 from libs.domain.plan import Blocker, Candidate, Command, Decision
 from libs.wire.field import at, each, require, unique
 from libs.wire.nodepool import decode_disruption_reason, encode_disruption_reason
-from libs.wire.plan import decode_planned_nodeclaim, encode_planned_nodeclaim
+from libs.wire.plan import (
+    decode_nominations,
+    decode_planned_nodeclaim,
+    encode_nominations,
+    encode_planned_nodeclaim,
+)
 
 
 def decode_command(message: pb.Command) -> Command:
@@ -18,6 +23,7 @@ def decode_command(message: pb.Command) -> Command:
         candidates=unique("candidates", candidates, lambda one: one.nodeclaim),
         replacements=each("replacements", message.replacements, decode_planned_nodeclaim),
         saving_nanos_per_hour=message.saving_nanos_per_hour,
+        nominations=decode_nominations(message.nominations),
     )
 
 
@@ -29,6 +35,7 @@ def encode_command(command: Command) -> pb.Command:
         candidates=map(encode_candidate, sorted(command.candidates, key=lambda one: one.nodeclaim)),
         replacements=map(encode_planned_nodeclaim, command.replacements),
         saving_nanos_per_hour=command.saving_nanos_per_hour,
+        nominations=encode_nominations(command.nominations),
     )
 
 

@@ -1,5 +1,7 @@
 """Mirrors the plan in `model/v1/plan.proto`; commands and decisions are in `command.py`."""
 
+from collections.abc import Iterable
+
 from joiner.model.v1 import plan_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
@@ -30,14 +32,13 @@ _MOST_TYPES = 600
 def decode_plan(message: pb.Plan) -> Plan:
     """Return the plan, every list in its canonical order."""
     claims = each("nodeclaims", message.nodeclaims, decode_planned_nodeclaim)
-    nominations = each("nominations", message.nominations, decode_nomination)
     unplaced = each("unplaced", message.unplaced, _decode_unplaced)
     pool_messages = each("pool_messages", message.pool_messages, decode_pool_message)
     buffers = each("buffers", message.buffers, _decode_buffer_verdict)
     overlays = each("overlays", message.overlays, _decode_overlay_verdict)
     return Plan(
         nodeclaims=unique("nodeclaims", claims, lambda one: one.index),
-        nominations=unique("nominations", nominations, _nomination_order),
+        nominations=decode_nominations(message.nominations),
         unplaced=unique("unplaced", unplaced, lambda one: one.pod_uids[0]),
         pool_messages=tuple(sorted(pool_messages, key=_pool_message_order)),
         buffers=unique("buffers", buffers, lambda one: (one.namespace, one.name)),
@@ -52,7 +53,7 @@ def encode_plan(plan: Plan) -> pb.Plan:
         nodeclaims=map(
             encode_planned_nodeclaim, sorted(plan.nodeclaims, key=lambda one: one.index)
         ),
-        nominations=map(encode_nomination, sorted(plan.nominations, key=_nomination_order)),
+        nominations=encode_nominations(plan.nominations),
         unplaced=[
             pb.UnplacedPods(pod_uids=sorted(one.pod_uids), reason=encode_unplaceable(one.reason))
             for one in sorted(plan.unplaced, key=lambda one: one.pod_uids[:1])
@@ -121,6 +122,18 @@ def encode_launch_option(option: LaunchOption) -> pb.LaunchOption:
         capacity_type=option.capacity_type,
         price_nanos_per_hour=option.price_nanos_per_hour,
     )
+
+
+def decode_nominations(messages: Iterable[pb.Nomination]) -> tuple[Nomination, ...]:
+    """Return the nominations, sorted by target."""
+    return unique(
+        "nominations", each("nominations", messages, decode_nomination), _nomination_order
+    )
+
+
+def encode_nominations(nominations: Iterable[Nomination]) -> list[pb.Nomination]:
+    """Return the messages, sorted by target."""
+    return [encode_nomination(one) for one in sorted(nominations, key=_nomination_order)]
 
 
 def decode_nomination(message: pb.Nomination) -> Nomination:

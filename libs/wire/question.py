@@ -3,6 +3,7 @@
 from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
+from libs.domain.plan import Decision
 from libs.domain.question import (
     ConsolidateQuestion,
     Consolidation,
@@ -17,10 +18,12 @@ from libs.domain.snapshot import ClusterSnapshot, full
 from libs.wire.command import (
     decode_candidate,
     decode_command,
+    decode_decision,
     encode_candidate,
     encode_command,
+    encode_decision,
 )
-from libs.wire.field import at, each, optional, require, within
+from libs.wire.field import at, each, optional, require, unique, within
 from libs.wire.scenario import decode_scenario, encode_scenario
 from libs.wire.snapshot import (
     decode_full_snapshot,
@@ -124,9 +127,13 @@ def encode_consolidate_question(question: ConsolidateQuestion) -> pb.Consolidate
 def decode_consolidation(message: pb.ConsolidateResponse) -> Consolidation:
     """Return the answer."""
     require(message, "snapshot")
+    left_alone = each("left_alone", message.left_alone, decode_decision)
     return Consolidation(
         snapshot=at("snapshot", message.snapshot, decode_snapshot_id),
+        options=at("options", message.options, decode_solve_options),
         commands=each("commands", message.commands, decode_command),
+        existing_nanos_per_hour=message.existing_nanos_per_hour,
+        left_alone=unique("left_alone", left_alone, lambda one: one.node),
         solver_version=message.solver_version,
     )
 
@@ -135,7 +142,10 @@ def encode_consolidation(consolidation: Consolidation) -> pb.ConsolidateResponse
     """Return the message."""
     return pb.ConsolidateResponse(
         snapshot=encode_snapshot_id(consolidation.snapshot),
+        options=encode_solve_options(consolidation.options),
         commands=map(encode_command, consolidation.commands),
+        existing_nanos_per_hour=consolidation.existing_nanos_per_hour,
+        left_alone=map(encode_decision, sorted(consolidation.left_alone, key=_node)),
         solver_version=consolidation.solver_version,
     )
 
@@ -167,6 +177,10 @@ def encode_explain_question(question: ExplainQuestion) -> pb.ExplainRequest:
         case SubjectKind.NODEPOOL:
             message.nodepool = question.subject
     return message
+
+
+def _node(decision: Decision) -> str:
+    return decision.node
 
 
 def _decode_reference(message: pb.SnapshotReference) -> SnapshotReference:

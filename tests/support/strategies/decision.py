@@ -113,6 +113,7 @@ commands = st.builds(
     candidates=by_key(candidates, lambda one: one.nodeclaim, least=1),
     replacements=tuples(planned_claims, 1),
     saving_nanos_per_hour=signed,
+    nominations=by_key(nominations, lambda one: (one.target_kind, one.target)),
 )
 decisions = st.builds(
     plan.Decision,

@@ -363,6 +363,7 @@ class Command(_message.Message):
     CANDIDATES_FIELD_NUMBER: _builtins.int
     REPLACEMENTS_FIELD_NUMBER: _builtins.int
     SAVING_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    NOMINATIONS_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Unique id. Required."""
     reason: _nodepool_pb2.DisruptionReason.ValueType
@@ -377,6 +378,12 @@ class Command(_message.Message):
     def replacements(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlannedNodeClaim]:
         """Claims to create first."""
 
+    @_builtins.property
+    def nominations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Nomination]:
+        """Where pods of the candidates are expected that go to nodes which exist, sorted by target; of the others the
+        replacements tell. Empty where nobody looked for places.
+        """
+
     def __init__(
         self,
         *,
@@ -385,10 +392,11 @@ class Command(_message.Message):
         candidates: _abc.Iterable[Global___Candidate] | None = ...,
         replacements: _abc.Iterable[Global___PlannedNodeClaim] | None = ...,
         saving_nanos_per_hour: _builtins.int = ...,
+        nominations: _abc.Iterable[Global___Nomination] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "id", b"id", "reason", b"reason", "replacements", b"replacements", "saving_nanos_per_hour", b"saving_nanos_per_hour"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["candidates", b"candidates", "id", b"id", "nominations", b"nominations", "reason", b"reason", "replacements", b"replacements", "saving_nanos_per_hour", b"saving_nanos_per_hour"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

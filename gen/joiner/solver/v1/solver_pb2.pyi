@@ -936,15 +936,28 @@ class ConsolidateResponse(_message.Message):
     SNAPSHOT_FIELD_NUMBER: _builtins.int
     COMMANDS_FIELD_NUMBER: _builtins.int
     SOLVER_VERSION_FIELD_NUMBER: _builtins.int
+    OPTIONS_FIELD_NUMBER: _builtins.int
+    EXISTING_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    LEFT_ALONE_FIELD_NUMBER: _builtins.int
     solver_version: _builtins.str
     """Version of the solver."""
+    existing_nanos_per_hour: _builtins.int
+    """Nano-dollars per hour of the nodes and claims that exist, as far as their offering is known, before the commands."""
     @_builtins.property
     def snapshot(self) -> _snapshot_pb2.SnapshotId:
         """Revision that was used. Required."""
 
     @_builtins.property
     def commands(self) -> _containers.RepeatedCompositeFieldContainer[_plan_pb2.Command]:
-        """Commands, best first."""
+        """Commands in the order in which they may be carried out, those first that save most per pod moved."""
+
+    @_builtins.property
+    def options(self) -> Global___SolveOptions:
+        """Options that were used."""
+
+    @_builtins.property
+    def left_alone(self) -> _containers.RepeatedCompositeFieldContainer[_plan_pb2.Decision]:
+        """Candidates that no command is about, and why, sorted by node."""
 
     def __init__(
         self,
@@ -952,10 +965,13 @@ class ConsolidateResponse(_message.Message):
         snapshot: _snapshot_pb2.SnapshotId | None = ...,
         commands: _abc.Iterable[_plan_pb2.Command] | None = ...,
         solver_version: _builtins.str = ...,
+        options: Global___SolveOptions | None = ...,
+        existing_nanos_per_hour: _builtins.int = ...,
+        left_alone: _abc.Iterable[_plan_pb2.Decision] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["snapshot", b"snapshot"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "snapshot", b"snapshot"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["commands", b"commands", "snapshot", b"snapshot", "solver_version", b"solver_version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["commands", b"commands", "existing_nanos_per_hour", b"existing_nanos_per_hour", "left_alone", b"left_alone", "options", b"options", "snapshot", b"snapshot", "solver_version", b"solver_version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
