@@ -6,13 +6,13 @@ this plan's claims, as many pods as make none of them dearer, then more, those w
 first; then a new claim of the first pool that can.
 Groups without topology terms are placed whole; the others in batches as large as their verdict
 stays true, often a pod at a time. Groups that other pods may still help are tried again until a
-full round places none.
+full round places none; until then those rest whom nothing has helped (`turns.py`).
 
 Source: `docs/sources.md` D4, D5, D10, D12.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from services.solver.core.problem import Problem, Request, a_request
 from services.solver.core.standing_packing import StandingPacker
 from services.solver.core.tally import Opened
 from services.solver.core.targets import Targets, in_order_of_placement
+from services.solver.core.turns import Cause, Event, Turns
 from services.solver.core.verdict import verdict
 from services.solver.core.workload import Group
 
@@ -44,6 +45,9 @@ class Packer:
         self._more_tied = with_less_choice(problem.groups)
         self._alone: set[int] = set()
         """Groups that no longer keep to where their companions may run."""
+        self._parts = _parts(problem.groups)
+        self._turns = Turns([index for part in self._parts for index in part])
+        self._buyable: dict[int, bool] = {}
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices the pods of a claim get of its own node, sorted."""
@@ -52,11 +56,8 @@ class Packer:
 
     def run(self) -> bool:
         """Place all that has a place; False if it was cancelled in between."""
-        parts: dict[tuple[bool, int], list[int]] = defaultdict(list)
-        for index, group in enumerate(self.problem.groups):
-            parts[group.virtual, group.late].append(index)
         earlier: list[int] = []
-        for _, part in sorted(parts.items()):
+        for part in self._parts:
             if not (self._keep_all(part) and self._rounds(part, earlier)):
                 return False
             earlier += part
@@ -119,19 +120,51 @@ class Packer:
         groups = [*earlier, *part]
         trying = part
         while trying:
-            progress = False
-            for index in trying:
+            self._turns.begin(trying)
+            while (index := self._turns.next()) is not None:
                 if self._cancelled():
                     return False
-                progress |= self._place_group(index)
-            trying = [index for index in groups if progress and self._may_be_helped(index)]
-            if not trying:
-                trying = self._given_another_chance([one for one in groups if self.left[one]])
+                self._take_turn(index)
+            trying = self._given_another_chance([one for one in groups if self.left[one]])
         return True
 
-    def _may_be_helped(self, index: int) -> bool:
-        waits = self._hard(index).topological or index in self.claims.deferred
-        return bool(self.left[index]) and waits
+    def _take_turn(self, index: int) -> None:
+        """Place pods of a group; let it rest until others may help the rest of them."""
+        placed = self._place_group(index)
+        if self.left[index]:
+            self._turns.rest(index, (Event.PLACED,) if placed else self._causes(index))
+        if placed:
+            self._turns.wake((Event.PLACED, *self.problem.topology.changes()))
+
+    def _causes(self, index: int) -> Iterable[Cause]:
+        """Return what may help a group that was refused."""
+        topology, hard = self.problem.topology, self._hard(index)
+        if index in self.claims.deferred:
+            return (Event.PLACED,)
+        if not hard.topological:
+            return ()
+        if awaited := topology.awaited(hard):
+            return awaited
+        # Of shared things others may bring what this one lacks.
+        if hard.shape.device_claims or hard.shape.shared_volumes:
+            return (Event.PLACED,)
+        asks = (*self._asks(index), hard)
+        found: set[Cause] = {tally for ask in asks for tally in topology.rules(ask).helping}
+        if any(ask.spread for ask in asks) or self._may_join(index):
+            found.add(Event.OPENED)
+        return found
+
+    def _may_join(self, index: int) -> bool:
+        """Tell whether a pod of a group would have room on some claim, were it still empty."""
+        found = self._buyable.get(index)
+        if found is None:
+            group = self.problem.groups[index]
+            vector = self.problem.dimensions.requests(group.shape.requests)
+            ground = self.problem.topology.ground
+            found = self._buyable[index] = not group.existing_only and any(
+                known.rows_for(vector).any() for known in ground.new_nodes(self._hard(index))
+            )
+        return found
 
     def _given_another_chance(self, groups: list[int]) -> list[int]:
         """Give something up for groups without a place, and return those whom that may help."""
@@ -200,7 +233,7 @@ class Packer:
 
     def _place_group(self, index: int) -> bool:
         before = self.left[index]
-        if self._is_ignored(index) or self.problem.topology.awaits(self._hard(index)):
+        if self._is_ignored(index) or self.problem.topology.awaited(self._hard(index)):
             return False
         self._keep(index)
         self.claims.deferred.discard(index)
@@ -259,3 +292,11 @@ class Packer:
                 break
             placed += opened
         return placed
+
+
+def _parts(groups: Sequence[Group]) -> list[list[int]]:
+    """Return the groups in parts, each of which is packed before the next one begins."""
+    found: dict[tuple[bool, int], list[int]] = defaultdict(list)
+    for index, group in enumerate(groups):
+        found[group.virtual, group.late].append(index)
+    return [part for _, part in sorted(found.items())]

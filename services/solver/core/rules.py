@@ -54,6 +54,12 @@ class Rules:
     pins: tuple[str, ...] = ()
 
     @property
+    def helping(self) -> tuple[Tally, ...]:
+        """Return who counts pods of which more may help this one: it is near them, or spread."""
+        near = (tally for rule in self.affinity for tally in rule.tallies)
+        return (*self.together, *near, *(rule.tally for rule in self.spread))
+
+    @property
     def none(self) -> bool:
         """Return whether other pods do not matter."""
         return not (

@@ -24,6 +24,7 @@ from services.solver.core.rules import Arrivals, Keeper, Rules, SpreadRule
 from services.solver.core.tallies import Tallies
 from services.solver.core.tally import Opened, Tally, admits_claim, admitted
 from services.solver.core.template import Daemon, Template
+from services.solver.core.turns import Cause, Event
 from services.solver.core.vectors import Bools, Ints
 from services.solver.core.workload import BoundPods
 
@@ -46,6 +47,8 @@ class Topology:
         self._real_hosts: set[int] = set()
         self._claims: dict[int, Opened] = {}
         """What is known of each claim of this plan, by bin."""
+        self._changed: set[Tally] = set()
+        self._changed_claims = False
 
     def register(
         self,
@@ -91,9 +94,11 @@ class Topology:
             if one.known.id not in self._noted:
                 self._noted.add(one.known.id)
                 self._opened.append(one)
+                self._changed_claims = True
         for tally in self._tallies.counting.get(shape.id, ()):
             has_key = self._has_key(tally, bins, opened)
             tally.total += int(counts[has_key].sum())
+            self._changed.add(tally)
             if tally.on_hosts:
                 seen = has_key & self._admits(tally, bins, opened)
                 np.add.at(tally.hosts(self._bins), bins[seen], counts[seen])
@@ -127,17 +132,25 @@ class Topology:
         """Return a volume claim that one pod at a time may use, and one does; empty if none is."""
         return next((one for one in self.rules(ask).exclusive if one in self._held), "")
 
-    def awaits(self, ask: Ask) -> bool:
-        """Tell whether a pod that this one has to be near is nowhere yet, nor comes with a node.
+    def awaited(self, ask: Ask) -> tuple[Tally, ...]:
+        """Return who counts pods that this one has to be near; empty if one is or will be there."""
+        for rule in self.rules(ask).affinity:
+            if (
+                not rule.own
+                and not any(tally.total for tally in rule.tallies)
+                and all(tally.shapes.isdisjoint(self._daemons) for tally in rule.tallies)
+            ):
+                return rule.tallies
+        return ()
 
-        Said by counts alone, as long chains of such pods ask again for each that finds a place.
-        """
-        return any(
-            not rule.own
-            and not any(tally.total for tally in rule.tallies)
-            and all(tally.shapes.isdisjoint(self._daemons) for tally in rule.tallies)
-            for rule in self.rules(ask).affinity
-        )
+    def changes(self) -> list[Cause]:
+        """Return what has changed since this was asked before, and may help somebody."""
+        found: list[Cause] = [*self._changed]
+        if self._changed_claims:
+            found.append(Event.OPENED)
+        self._changed.clear()
+        self._changed_claims = False
+        return found
 
     def arrivals(self, template: Template) -> tuple[Arrivals, ...]:
         """Return which daemons come to new nodes of a pool, apart by which ones, cheapest first."""
@@ -181,6 +194,7 @@ class Topology:
     def grow(self, bins: int) -> None:
         """Take note of how many bins there are now."""
         self._bins = bins
+        self._changed_claims = True
 
     def settle(self, opened: list[Opened]) -> None:
         """Look again at all claims of the plan: what one may become narrows as it fills."""
