@@ -29,12 +29,13 @@ from joiner.model.v1 import nodepool_pb2 as joiner_dot_model_dot_v1_dot_nodepool
 from joiner.model.v1 import plan_pb2 as joiner_dot_model_dot_v1_dot_plan__pb2
 from joiner.model.v1 import pod_pb2 as joiner_dot_model_dot_v1_dot_pod__pb2
 from joiner.model.v1 import reason_pb2 as joiner_dot_model_dot_v1_dot_reason__pb2
+from joiner.model.v1 import requirement_pb2 as joiner_dot_model_dot_v1_dot_requirement__pb2
 from joiner.model.v1 import workload_pb2 as joiner_dot_model_dot_v1_dot_workload__pb2
 from joiner.snapshot.v1 import snapshot_pb2 as joiner_dot_snapshot_dot_v1_dot_snapshot__pb2
 from joiner.solver.v1 import explanation_pb2 as joiner_dot_solver_dot_v1_dot_explanation__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1djoiner/solver/v1/solver.proto\x12\x10joiner.solver.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ejoiner/model/v1/capacity.proto\x1a\x1ejoiner/model/v1/nodepool.proto\x1a\x1ajoiner/model/v1/plan.proto\x1a\x19joiner/model/v1/pod.proto\x1a\x1cjoiner/model/v1/reason.proto\x1a\x1ejoiner/model/v1/workload.proto\x1a!joiner/snapshot/v1/snapshot.proto\x1a\"joiner/solver/v1/explanation.proto\"\x8e\x01\n\x10SnapshotSelector\x12\x38\n\treference\x18\x01 \x01(\x0b\x32#.joiner.solver.v1.SnapshotReferenceH\x00\x12\x34\n\x06inline\x18\x02 \x01(\x0b\x32\".joiner.snapshot.v1.SnapshotUpdateH\x00\x42\n\n\x08snapshot\"S\n\x11SnapshotReference\x12\x12\n\ncluster_id\x18\x01 \x01(\t\x12*\n\x02id\x18\x02 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\"\xa8\x03\n\x0cSolveOptions\x12=\n\x11preference_policy\x18\x01 \x01(\x0e\x32\".joiner.solver.v1.PreferencePolicy\x12<\n\x11min_values_policy\x18\x02 \x01(\x0e\x32!.joiner.solver.v1.MinValuesPolicy\x12\x30\n\rrefine_budget\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x11refine_iterations\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12G\n\rfeature_gates\x18\x05 \x03(\x0b\x32\x30.joiner.solver.v1.SolveOptions.FeatureGatesEntry\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\'\n\x03now\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x1a\x33\n\x11\x46\x65\x61tureGatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\x42\x14\n\x12_refine_iterations\"u\n\x0cSolveRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\"\x8b\x01\n\x04\x43ost\x12\x1a\n\x12new_nanos_per_hour\x18\x01 \x01(\x03\x12\x1f\n\x17\x65xisting_nanos_per_hour\x18\x02 \x01(\x03\x12\'\n\x1alower_bound_nanos_per_hour\x18\x03 \x01(\x03H\x00\x88\x01\x01\x42\x1d\n\x1b_lower_bound_nanos_per_hour\"\xa5\x02\n\rSolveResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x12\n\niterations\x18\x03 \x01(\x03\x12\x16\n\x0esolver_version\x18\x04 \x01(\t\x12#\n\x04plan\x18\x05 \x01(\x0b\x32\x15.joiner.model.v1.Plan\x12$\n\x04\x63ost\x18\x06 \x01(\x0b\x32\x16.joiner.solver.v1.Cost\x12\x0f\n\x07plan_id\x18\x07 \x01(\t\x12)\n\x04pods\x18\x08 \x01(\x0b\x32\x1b.joiner.solver.v1.PodCounts\"S\n\tPodCounts\x12\x0f\n\x07waiting\x18\x01 \x01(\x03\x12\x13\n\x0bon_existing\x18\x02 \x01(\x03\x12\x0e\n\x06on_new\x18\x03 \x01(\x03\x12\x10\n\x08unplaced\x18\x04 \x01(\x03\"\xdf\x03\n\x04\x45\x64it\x12\x33\n\x0cremove_nodes\x18\x01 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12\x33\n\x0c\x63ordon_nodes\x18\x02 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12-\n\x08\x61\x64\x64_pods\x18\x03 \x01(\x0b\x32\x19.joiner.solver.v1.AddPodsH\x00\x12\x33\n\x0bscale_owner\x18\x04 \x01(\x0b\x32\x1c.joiner.solver.v1.ScaleOwnerH\x00\x12\x31\n\x0cput_nodepool\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.NodePoolH\x00\x12\x19\n\x0fremove_nodepool\x18\x06 \x01(\tH\x00\x12\x33\n\x0bput_overlay\x18\x07 \x01(\x0b\x32\x1c.joiner.model.v1.NodeOverlayH\x00\x12\x18\n\x0eremove_overlay\x18\x08 \x01(\tH\x00\x12\x33\n\tofferings\x18\t \x01(\x0b\x32\x1e.joiner.solver.v1.OfferingEditH\x00\x12/\n\tadd_nodes\x18\n \x01(\x0b\x32\x1a.joiner.solver.v1.AddNodesH\x00\x42\x06\n\x04\x65\x64it\"\x1a\n\tNodeNames\x12\r\n\x05names\x18\x01 \x03(\t\"g\n\x08\x41\x64\x64Nodes\x12\x10\n\x08nodepool\x18\x01 \x01(\t\x12\x15\n\rinstance_type\x18\x02 \x01(\t\x12\x0c\n\x04zone\x18\x03 \x01(\t\x12\x15\n\rcapacity_type\x18\x04 \x01(\t\x12\r\n\x05\x63ount\x18\x05 \x01(\x05\"B\n\x07\x41\x64\x64Pods\x12(\n\x05shape\x18\x01 \x01(\x0b\x32\x19.joiner.model.v1.PodShape\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"M\n\nScaleOwner\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x10\n\x08replicas\x18\x04 \x01(\x05\"\x84\x01\n\x0cOfferingEdit\x12\x0c\n\x04zone\x18\x01 \x01(\t\x12\x15\n\rcapacity_type\x18\x02 \x01(\t\x12\x15\n\rinstance_type\x18\x03 \x01(\t\x12\x13\n\tavailable\x18\x04 \x01(\x08H\x00\x12\x19\n\x0fprice_delta_ppm\x18\x05 \x01(\x03H\x00\x42\x08\n\x06\x63hange\"?\n\x08Scenario\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x05\x65\x64its\x18\x02 \x03(\x0b\x32\x16.joiner.solver.v1.Edit\"\xa7\x01\n\x0fSimulateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12-\n\tscenarios\x18\x03 \x03(\x0b\x32\x1a.joiner.solver.v1.Scenario\"\xba\x01\n\x10SimulateResponse\x12\x10\n\x08scenario\x18\x01 \x01(\t\x12\x31\n\x08response\x18\x02 \x01(\x0b\x32\x1f.joiner.solver.v1.SolveResponse\x12!\n\x19\x63ost_delta_nanos_per_hour\x18\x03 \x01(\x03\x12,\n\x04\x64iff\x18\x04 \x01(\x0b\x32\x1e.joiner.solver.v1.ScenarioDiff\x12\x10\n\x08position\x18\x05 \x01(\x05\"\x88\x02\n\x0cScenarioDiff\x12\x15\n\rremoved_nodes\x18\x01 \x03(\t\x12\x13\n\x0b\x61\x64\x64\x65\x64_nodes\x18\x02 \x03(\t\x12.\n\nadded_pods\x18\x03 \x03(\x0b\x32\x1a.joiner.solver.v1.AddedPod\x12\x14\n\x0cremoved_pods\x18\x04 \x03(\t\x12(\n\x05moves\x18\x05 \x03(\x0b\x32\x19.joiner.solver.v1.PodMove\x12\x15\n\rstranded_pods\x18\x06 \x03(\t\x12\"\n\x1a\x63ost_before_nanos_per_hour\x18\x07 \x01(\x03\x12!\n\x19\x63ost_after_nanos_per_hour\x18\x08 \x01(\x03\"8\n\x08\x41\x64\x64\x65\x64Pod\x12\x0b\n\x03uid\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\"l\n\x07PodMove\x12\x10\n\x08pod_uids\x18\x01 \x03(\t\x12\x11\n\tfrom_node\x18\x02 \x01(\t\x12\x0e\n\x04node\x18\x03 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x04 \x01(\tH\x00\x12\x11\n\x07planned\x18\x05 \x01(\x05H\x00\x42\x04\n\x02to\"\xf5\x02\n\x12\x43onsolidateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12.\n\ncandidates\x18\x03 \x03(\x0b\x32\x1a.joiner.model.v1.Candidate\x12K\n\x0cnode_budgets\x18\x04 \x03(\x0b\x32\x35.joiner.solver.v1.ConsolidateRequest.NodeBudgetsEntry\x12!\n\x19move_price_nanos_per_hour\x18\x05 \x01(\x03\x12\x16\n\tmax_moves\x18\x06 \x01(\x05H\x00\x88\x01\x01\x1a\x32\n\x10NodeBudgetsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\x42\x0c\n\n_max_moves\"\x8c\x02\n\x13\x43onsolidateResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.joiner.model.v1.Command\x12\x16\n\x0esolver_version\x18\x03 \x01(\t\x12/\n\x07options\x18\x04 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x1f\n\x17\x65xisting_nanos_per_hour\x18\x05 \x01(\x03\x12-\n\nleft_alone\x18\x06 \x03(\x0b\x32\x19.joiner.model.v1.Decision\"\xcd\x01\n\x0e\x45xplainRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x11\n\x07pod_uid\x18\x03 \x01(\tH\x00\x12\x0e\n\x04node\x18\x04 \x01(\tH\x00\x12\x12\n\x08nodepool\x18\x05 \x01(\tH\x00\x12\x12\n\x08pod_name\x18\x06 \x01(\tH\x00\x42\t\n\x07subject\"\xd7\x04\n\x0f\x45xplainResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12\x31\n\x0bunplaceable\x18\x02 \x01(\x0b\x32\x1c.joiner.model.v1.Unplaceable\x12/\n\nnomination\x18\x03 \x01(\x0b\x32\x1b.joiner.model.v1.Nomination\x12\x33\n\rpool_messages\x18\x04 \x03(\x0b\x32\x1c.joiner.model.v1.PoolMessage\x12+\n\x08\x64\x65\x63ision\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.Decision\x12\x37\n\x10options_by_price\x18\x06 \x03(\x0b\x32\x1d.joiner.model.v1.LaunchOption\x12\x31\n\nnode_class\x18\x07 \x01(\x0b\x32\x1d.joiner.model.v1.NodeClassRef\x12-\n\x03pod\x18\x08 \x01(\x0b\x32 .joiner.solver.v1.PodExplanation\x12/\n\x04node\x18\t \x01(\x0b\x32!.joiner.solver.v1.NodeExplanation\x12\x37\n\x08nodepool\x18\n \x01(\x0b\x32%.joiner.solver.v1.NodePoolExplanation\x12/\n\x07options\x18\x0b \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x16\n\x0esolver_version\x18\x0c \x01(\t*r\n\x10PreferencePolicy\x12!\n\x1dPREFERENCE_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19PREFERENCE_POLICY_RESPECT\x10\x01\x12\x1c\n\x18PREFERENCE_POLICY_IGNORE\x10\x02*u\n\x0fMinValuesPolicy\x12!\n\x1dMIN_VALUES_POLICY_UNSPECIFIED\x10\x00\x12\x1c\n\x18MIN_VALUES_POLICY_STRICT\x10\x01\x12!\n\x1dMIN_VALUES_POLICY_BEST_EFFORT\x10\x02\x32\xda\x02\n\rSolverService\x12H\n\x05Solve\x12\x1e.joiner.solver.v1.SolveRequest\x1a\x1f.joiner.solver.v1.SolveResponse\x12S\n\x08Simulate\x12!.joiner.solver.v1.SimulateRequest\x1a\".joiner.solver.v1.SimulateResponse0\x01\x12Z\n\x0b\x43onsolidate\x12$.joiner.solver.v1.ConsolidateRequest\x1a%.joiner.solver.v1.ConsolidateResponse\x12N\n\x07\x45xplain\x12 .joiner.solver.v1.ExplainRequest\x1a!.joiner.solver.v1.ExplainResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1djoiner/solver/v1/solver.proto\x12\x10joiner.solver.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1ejoiner/model/v1/capacity.proto\x1a\x1ejoiner/model/v1/nodepool.proto\x1a\x1ajoiner/model/v1/plan.proto\x1a\x19joiner/model/v1/pod.proto\x1a\x1cjoiner/model/v1/reason.proto\x1a!joiner/model/v1/requirement.proto\x1a\x1ejoiner/model/v1/workload.proto\x1a!joiner/snapshot/v1/snapshot.proto\x1a\"joiner/solver/v1/explanation.proto\"\x8e\x01\n\x10SnapshotSelector\x12\x38\n\treference\x18\x01 \x01(\x0b\x32#.joiner.solver.v1.SnapshotReferenceH\x00\x12\x34\n\x06inline\x18\x02 \x01(\x0b\x32\".joiner.snapshot.v1.SnapshotUpdateH\x00\x42\n\n\x08snapshot\"S\n\x11SnapshotReference\x12\x12\n\ncluster_id\x18\x01 \x01(\t\x12*\n\x02id\x18\x02 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\"\xd8\x03\n\x0cSolveOptions\x12=\n\x11preference_policy\x18\x01 \x01(\x0e\x32\".joiner.solver.v1.PreferencePolicy\x12<\n\x11min_values_policy\x18\x02 \x01(\x0e\x32!.joiner.solver.v1.MinValuesPolicy\x12\x30\n\rrefine_budget\x18\x03 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x1e\n\x11refine_iterations\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12G\n\rfeature_gates\x18\x05 \x03(\x0b\x32\x30.joiner.solver.v1.SolveOptions.FeatureGatesEntry\x12\x0c\n\x04seed\x18\x06 \x01(\x03\x12\'\n\x03now\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\tobjective\x18\x08 \x01(\x0b\x32\x1b.joiner.solver.v1.Objective\x1a\x33\n\x11\x46\x65\x61tureGatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x08:\x02\x38\x01\x42\x14\n\x12_refine_iterations\"\xe8\x01\n\tObjective\x12#\n\x1binterruption_nanos_per_hour\x18\x01 \x01(\x03\x12\x1b\n\x13node_nanos_per_hour\x18\x02 \x01(\x03\x12+\n\x08licences\x18\x03 \x03(\x0b\x32\x19.joiner.solver.v1.Licence\x12\x33\n\x0c\x62last_radius\x18\x04 \x01(\x0b\x32\x1d.joiner.solver.v1.BlastRadius\x12\x37\n\x0espot_diversity\x18\x05 \x01(\x0b\x32\x1f.joiner.solver.v1.SpotDiversity\"O\n\x07Licence\x12,\n\x05nodes\x18\x01 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x16\n\x0enanos_per_hour\x18\x02 \x01(\x03\"<\n\x0b\x42lastRadius\x12\x11\n\tshare_ppm\x18\x01 \x01(\x05\x12\x1a\n\x12pod_nanos_per_hour\x18\x02 \x01(\x03\":\n\rSpotDiversity\x12\x11\n\tshare_ppm\x18\x01 \x01(\x05\x12\x16\n\x0einstance_types\x18\x02 \x01(\x05\"u\n\x0cSolveRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\"\xdf\x01\n\x04\x43ost\x12\x1a\n\x12new_nanos_per_hour\x18\x01 \x01(\x03\x12\x1f\n\x17\x65xisting_nanos_per_hour\x18\x02 \x01(\x03\x12\'\n\x1alower_bound_nanos_per_hour\x18\x03 \x01(\x03H\x00\x88\x01\x01\x12\x1c\n\x0f\x62ound_ratio_ppm\x18\x04 \x01(\x03H\x01\x88\x01\x01\x12 \n\x18objective_nanos_per_hour\x18\x05 \x01(\x03\x42\x1d\n\x1b_lower_bound_nanos_per_hourB\x12\n\x10_bound_ratio_ppm\"\xa5\x02\n\rSolveResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x12\n\niterations\x18\x03 \x01(\x03\x12\x16\n\x0esolver_version\x18\x04 \x01(\t\x12#\n\x04plan\x18\x05 \x01(\x0b\x32\x15.joiner.model.v1.Plan\x12$\n\x04\x63ost\x18\x06 \x01(\x0b\x32\x16.joiner.solver.v1.Cost\x12\x0f\n\x07plan_id\x18\x07 \x01(\t\x12)\n\x04pods\x18\x08 \x01(\x0b\x32\x1b.joiner.solver.v1.PodCounts\"S\n\tPodCounts\x12\x0f\n\x07waiting\x18\x01 \x01(\x03\x12\x13\n\x0bon_existing\x18\x02 \x01(\x03\x12\x0e\n\x06on_new\x18\x03 \x01(\x03\x12\x10\n\x08unplaced\x18\x04 \x01(\x03\"\xdf\x03\n\x04\x45\x64it\x12\x33\n\x0cremove_nodes\x18\x01 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12\x33\n\x0c\x63ordon_nodes\x18\x02 \x01(\x0b\x32\x1b.joiner.solver.v1.NodeNamesH\x00\x12-\n\x08\x61\x64\x64_pods\x18\x03 \x01(\x0b\x32\x19.joiner.solver.v1.AddPodsH\x00\x12\x33\n\x0bscale_owner\x18\x04 \x01(\x0b\x32\x1c.joiner.solver.v1.ScaleOwnerH\x00\x12\x31\n\x0cput_nodepool\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.NodePoolH\x00\x12\x19\n\x0fremove_nodepool\x18\x06 \x01(\tH\x00\x12\x33\n\x0bput_overlay\x18\x07 \x01(\x0b\x32\x1c.joiner.model.v1.NodeOverlayH\x00\x12\x18\n\x0eremove_overlay\x18\x08 \x01(\tH\x00\x12\x33\n\tofferings\x18\t \x01(\x0b\x32\x1e.joiner.solver.v1.OfferingEditH\x00\x12/\n\tadd_nodes\x18\n \x01(\x0b\x32\x1a.joiner.solver.v1.AddNodesH\x00\x42\x06\n\x04\x65\x64it\"\x1a\n\tNodeNames\x12\r\n\x05names\x18\x01 \x03(\t\"g\n\x08\x41\x64\x64Nodes\x12\x10\n\x08nodepool\x18\x01 \x01(\t\x12\x15\n\rinstance_type\x18\x02 \x01(\t\x12\x0c\n\x04zone\x18\x03 \x01(\t\x12\x15\n\rcapacity_type\x18\x04 \x01(\t\x12\r\n\x05\x63ount\x18\x05 \x01(\x05\"B\n\x07\x41\x64\x64Pods\x12(\n\x05shape\x18\x01 \x01(\x0b\x32\x19.joiner.model.v1.PodShape\x12\r\n\x05\x63ount\x18\x02 \x01(\x05\"M\n\nScaleOwner\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\x12\x10\n\x08replicas\x18\x04 \x01(\x05\"\x84\x01\n\x0cOfferingEdit\x12\x0c\n\x04zone\x18\x01 \x01(\t\x12\x15\n\rcapacity_type\x18\x02 \x01(\t\x12\x15\n\rinstance_type\x18\x03 \x01(\t\x12\x13\n\tavailable\x18\x04 \x01(\x08H\x00\x12\x19\n\x0fprice_delta_ppm\x18\x05 \x01(\x03H\x00\x42\x08\n\x06\x63hange\"?\n\x08Scenario\x12\x0c\n\x04name\x18\x01 \x01(\t\x12%\n\x05\x65\x64its\x18\x02 \x03(\x0b\x32\x16.joiner.solver.v1.Edit\"\xa7\x01\n\x0fSimulateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12-\n\tscenarios\x18\x03 \x03(\x0b\x32\x1a.joiner.solver.v1.Scenario\"\xba\x01\n\x10SimulateResponse\x12\x10\n\x08scenario\x18\x01 \x01(\t\x12\x31\n\x08response\x18\x02 \x01(\x0b\x32\x1f.joiner.solver.v1.SolveResponse\x12!\n\x19\x63ost_delta_nanos_per_hour\x18\x03 \x01(\x03\x12,\n\x04\x64iff\x18\x04 \x01(\x0b\x32\x1e.joiner.solver.v1.ScenarioDiff\x12\x10\n\x08position\x18\x05 \x01(\x05\"\x88\x02\n\x0cScenarioDiff\x12\x15\n\rremoved_nodes\x18\x01 \x03(\t\x12\x13\n\x0b\x61\x64\x64\x65\x64_nodes\x18\x02 \x03(\t\x12.\n\nadded_pods\x18\x03 \x03(\x0b\x32\x1a.joiner.solver.v1.AddedPod\x12\x14\n\x0cremoved_pods\x18\x04 \x03(\t\x12(\n\x05moves\x18\x05 \x03(\x0b\x32\x19.joiner.solver.v1.PodMove\x12\x15\n\rstranded_pods\x18\x06 \x03(\t\x12\"\n\x1a\x63ost_before_nanos_per_hour\x18\x07 \x01(\x03\x12!\n\x19\x63ost_after_nanos_per_hour\x18\x08 \x01(\x03\"8\n\x08\x41\x64\x64\x65\x64Pod\x12\x0b\n\x03uid\x18\x01 \x01(\t\x12\x11\n\tnamespace\x18\x02 \x01(\t\x12\x0c\n\x04name\x18\x03 \x01(\t\"l\n\x07PodMove\x12\x10\n\x08pod_uids\x18\x01 \x03(\t\x12\x11\n\tfrom_node\x18\x02 \x01(\t\x12\x0e\n\x04node\x18\x03 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x04 \x01(\tH\x00\x12\x11\n\x07planned\x18\x05 \x01(\x05H\x00\x42\x04\n\x02to\"\xf5\x02\n\x12\x43onsolidateRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12.\n\ncandidates\x18\x03 \x03(\x0b\x32\x1a.joiner.model.v1.Candidate\x12K\n\x0cnode_budgets\x18\x04 \x03(\x0b\x32\x35.joiner.solver.v1.ConsolidateRequest.NodeBudgetsEntry\x12!\n\x19move_price_nanos_per_hour\x18\x05 \x01(\x03\x12\x16\n\tmax_moves\x18\x06 \x01(\x05H\x00\x88\x01\x01\x1a\x32\n\x10NodeBudgetsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\x42\x0c\n\n_max_moves\"\x8c\x02\n\x13\x43onsolidateResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12*\n\x08\x63ommands\x18\x02 \x03(\x0b\x32\x18.joiner.model.v1.Command\x12\x16\n\x0esolver_version\x18\x03 \x01(\t\x12/\n\x07options\x18\x04 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x1f\n\x17\x65xisting_nanos_per_hour\x18\x05 \x01(\x03\x12-\n\nleft_alone\x18\x06 \x03(\x0b\x32\x19.joiner.model.v1.Decision\"\xcd\x01\n\x0e\x45xplainRequest\x12\x34\n\x08snapshot\x18\x01 \x01(\x0b\x32\".joiner.solver.v1.SnapshotSelector\x12/\n\x07options\x18\x02 \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x11\n\x07pod_uid\x18\x03 \x01(\tH\x00\x12\x0e\n\x04node\x18\x04 \x01(\tH\x00\x12\x12\n\x08nodepool\x18\x05 \x01(\tH\x00\x12\x12\n\x08pod_name\x18\x06 \x01(\tH\x00\x42\t\n\x07subject\"\xd7\x04\n\x0f\x45xplainResponse\x12\x30\n\x08snapshot\x18\x01 \x01(\x0b\x32\x1e.joiner.snapshot.v1.SnapshotId\x12\x31\n\x0bunplaceable\x18\x02 \x01(\x0b\x32\x1c.joiner.model.v1.Unplaceable\x12/\n\nnomination\x18\x03 \x01(\x0b\x32\x1b.joiner.model.v1.Nomination\x12\x33\n\rpool_messages\x18\x04 \x03(\x0b\x32\x1c.joiner.model.v1.PoolMessage\x12+\n\x08\x64\x65\x63ision\x18\x05 \x01(\x0b\x32\x19.joiner.model.v1.Decision\x12\x37\n\x10options_by_price\x18\x06 \x03(\x0b\x32\x1d.joiner.model.v1.LaunchOption\x12\x31\n\nnode_class\x18\x07 \x01(\x0b\x32\x1d.joiner.model.v1.NodeClassRef\x12-\n\x03pod\x18\x08 \x01(\x0b\x32 .joiner.solver.v1.PodExplanation\x12/\n\x04node\x18\t \x01(\x0b\x32!.joiner.solver.v1.NodeExplanation\x12\x37\n\x08nodepool\x18\n \x01(\x0b\x32%.joiner.solver.v1.NodePoolExplanation\x12/\n\x07options\x18\x0b \x01(\x0b\x32\x1e.joiner.solver.v1.SolveOptions\x12\x16\n\x0esolver_version\x18\x0c \x01(\t*r\n\x10PreferencePolicy\x12!\n\x1dPREFERENCE_POLICY_UNSPECIFIED\x10\x00\x12\x1d\n\x19PREFERENCE_POLICY_RESPECT\x10\x01\x12\x1c\n\x18PREFERENCE_POLICY_IGNORE\x10\x02*u\n\x0fMinValuesPolicy\x12!\n\x1dMIN_VALUES_POLICY_UNSPECIFIED\x10\x00\x12\x1c\n\x18MIN_VALUES_POLICY_STRICT\x10\x01\x12!\n\x1dMIN_VALUES_POLICY_BEST_EFFORT\x10\x02\x32\xda\x02\n\rSolverService\x12H\n\x05Solve\x12\x1e.joiner.solver.v1.SolveRequest\x1a\x1f.joiner.solver.v1.SolveResponse\x12S\n\x08Simulate\x12!.joiner.solver.v1.SimulateRequest\x1a\".joiner.solver.v1.SimulateResponse0\x01\x12Z\n\x0b\x43onsolidate\x12$.joiner.solver.v1.ConsolidateRequest\x1a%.joiner.solver.v1.ConsolidateResponse\x12N\n\x07\x45xplain\x12 .joiner.solver.v1.ExplainRequest\x1a!.joiner.solver.v1.ExplainResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,60 +46,68 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_options = b'8\001'
   _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._loaded_options = None
   _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_options = b'8\001'
-  _globals['_PREFERENCEPOLICY']._serialized_start=4880
-  _globals['_PREFERENCEPOLICY']._serialized_end=4994
-  _globals['_MINVALUESPOLICY']._serialized_start=4996
-  _globals['_MINVALUESPOLICY']._serialized_end=5113
-  _globals['_SNAPSHOTSELECTOR']._serialized_start=369
-  _globals['_SNAPSHOTSELECTOR']._serialized_end=511
-  _globals['_SNAPSHOTREFERENCE']._serialized_start=513
-  _globals['_SNAPSHOTREFERENCE']._serialized_end=596
-  _globals['_SOLVEOPTIONS']._serialized_start=599
-  _globals['_SOLVEOPTIONS']._serialized_end=1023
-  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_start=950
-  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_end=1001
-  _globals['_SOLVEREQUEST']._serialized_start=1025
-  _globals['_SOLVEREQUEST']._serialized_end=1142
-  _globals['_COST']._serialized_start=1145
-  _globals['_COST']._serialized_end=1284
-  _globals['_SOLVERESPONSE']._serialized_start=1287
-  _globals['_SOLVERESPONSE']._serialized_end=1580
-  _globals['_PODCOUNTS']._serialized_start=1582
-  _globals['_PODCOUNTS']._serialized_end=1665
-  _globals['_EDIT']._serialized_start=1668
-  _globals['_EDIT']._serialized_end=2147
-  _globals['_NODENAMES']._serialized_start=2149
-  _globals['_NODENAMES']._serialized_end=2175
-  _globals['_ADDNODES']._serialized_start=2177
-  _globals['_ADDNODES']._serialized_end=2280
-  _globals['_ADDPODS']._serialized_start=2282
-  _globals['_ADDPODS']._serialized_end=2348
-  _globals['_SCALEOWNER']._serialized_start=2350
-  _globals['_SCALEOWNER']._serialized_end=2427
-  _globals['_OFFERINGEDIT']._serialized_start=2430
-  _globals['_OFFERINGEDIT']._serialized_end=2562
-  _globals['_SCENARIO']._serialized_start=2564
-  _globals['_SCENARIO']._serialized_end=2627
-  _globals['_SIMULATEREQUEST']._serialized_start=2630
-  _globals['_SIMULATEREQUEST']._serialized_end=2797
-  _globals['_SIMULATERESPONSE']._serialized_start=2800
-  _globals['_SIMULATERESPONSE']._serialized_end=2986
-  _globals['_SCENARIODIFF']._serialized_start=2989
-  _globals['_SCENARIODIFF']._serialized_end=3253
-  _globals['_ADDEDPOD']._serialized_start=3255
-  _globals['_ADDEDPOD']._serialized_end=3311
-  _globals['_PODMOVE']._serialized_start=3313
-  _globals['_PODMOVE']._serialized_end=3421
-  _globals['_CONSOLIDATEREQUEST']._serialized_start=3424
-  _globals['_CONSOLIDATEREQUEST']._serialized_end=3797
-  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_start=3733
-  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_end=3783
-  _globals['_CONSOLIDATERESPONSE']._serialized_start=3800
-  _globals['_CONSOLIDATERESPONSE']._serialized_end=4068
-  _globals['_EXPLAINREQUEST']._serialized_start=4071
-  _globals['_EXPLAINREQUEST']._serialized_end=4276
-  _globals['_EXPLAINRESPONSE']._serialized_start=4279
-  _globals['_EXPLAINRESPONSE']._serialized_end=4878
-  _globals['_SOLVERSERVICE']._serialized_start=5116
-  _globals['_SOLVERSERVICE']._serialized_end=5462
+  _globals['_PREFERENCEPOLICY']._serialized_start=5485
+  _globals['_PREFERENCEPOLICY']._serialized_end=5599
+  _globals['_MINVALUESPOLICY']._serialized_start=5601
+  _globals['_MINVALUESPOLICY']._serialized_end=5718
+  _globals['_SNAPSHOTSELECTOR']._serialized_start=404
+  _globals['_SNAPSHOTSELECTOR']._serialized_end=546
+  _globals['_SNAPSHOTREFERENCE']._serialized_start=548
+  _globals['_SNAPSHOTREFERENCE']._serialized_end=631
+  _globals['_SOLVEOPTIONS']._serialized_start=634
+  _globals['_SOLVEOPTIONS']._serialized_end=1106
+  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_start=1033
+  _globals['_SOLVEOPTIONS_FEATUREGATESENTRY']._serialized_end=1084
+  _globals['_OBJECTIVE']._serialized_start=1109
+  _globals['_OBJECTIVE']._serialized_end=1341
+  _globals['_LICENCE']._serialized_start=1343
+  _globals['_LICENCE']._serialized_end=1422
+  _globals['_BLASTRADIUS']._serialized_start=1424
+  _globals['_BLASTRADIUS']._serialized_end=1484
+  _globals['_SPOTDIVERSITY']._serialized_start=1486
+  _globals['_SPOTDIVERSITY']._serialized_end=1544
+  _globals['_SOLVEREQUEST']._serialized_start=1546
+  _globals['_SOLVEREQUEST']._serialized_end=1663
+  _globals['_COST']._serialized_start=1666
+  _globals['_COST']._serialized_end=1889
+  _globals['_SOLVERESPONSE']._serialized_start=1892
+  _globals['_SOLVERESPONSE']._serialized_end=2185
+  _globals['_PODCOUNTS']._serialized_start=2187
+  _globals['_PODCOUNTS']._serialized_end=2270
+  _globals['_EDIT']._serialized_start=2273
+  _globals['_EDIT']._serialized_end=2752
+  _globals['_NODENAMES']._serialized_start=2754
+  _globals['_NODENAMES']._serialized_end=2780
+  _globals['_ADDNODES']._serialized_start=2782
+  _globals['_ADDNODES']._serialized_end=2885
+  _globals['_ADDPODS']._serialized_start=2887
+  _globals['_ADDPODS']._serialized_end=2953
+  _globals['_SCALEOWNER']._serialized_start=2955
+  _globals['_SCALEOWNER']._serialized_end=3032
+  _globals['_OFFERINGEDIT']._serialized_start=3035
+  _globals['_OFFERINGEDIT']._serialized_end=3167
+  _globals['_SCENARIO']._serialized_start=3169
+  _globals['_SCENARIO']._serialized_end=3232
+  _globals['_SIMULATEREQUEST']._serialized_start=3235
+  _globals['_SIMULATEREQUEST']._serialized_end=3402
+  _globals['_SIMULATERESPONSE']._serialized_start=3405
+  _globals['_SIMULATERESPONSE']._serialized_end=3591
+  _globals['_SCENARIODIFF']._serialized_start=3594
+  _globals['_SCENARIODIFF']._serialized_end=3858
+  _globals['_ADDEDPOD']._serialized_start=3860
+  _globals['_ADDEDPOD']._serialized_end=3916
+  _globals['_PODMOVE']._serialized_start=3918
+  _globals['_PODMOVE']._serialized_end=4026
+  _globals['_CONSOLIDATEREQUEST']._serialized_start=4029
+  _globals['_CONSOLIDATEREQUEST']._serialized_end=4402
+  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_start=4338
+  _globals['_CONSOLIDATEREQUEST_NODEBUDGETSENTRY']._serialized_end=4388
+  _globals['_CONSOLIDATERESPONSE']._serialized_start=4405
+  _globals['_CONSOLIDATERESPONSE']._serialized_end=4673
+  _globals['_EXPLAINREQUEST']._serialized_start=4676
+  _globals['_EXPLAINREQUEST']._serialized_end=4881
+  _globals['_EXPLAINRESPONSE']._serialized_start=4884
+  _globals['_EXPLAINRESPONSE']._serialized_end=5483
+  _globals['_SOLVERSERVICE']._serialized_start=5721
+  _globals['_SOLVERSERVICE']._serialized_end=6067
 # @@protoc_insertion_point(module_scope)

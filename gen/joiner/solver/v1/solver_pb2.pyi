@@ -15,6 +15,7 @@ from joiner.model.v1 import nodepool_pb2 as _nodepool_pb2
 from joiner.model.v1 import plan_pb2 as _plan_pb2
 from joiner.model.v1 import pod_pb2 as _pod_pb2
 from joiner.model.v1 import reason_pb2 as _reason_pb2
+from joiner.model.v1 import requirement_pb2 as _requirement_pb2
 from joiner.model.v1 import workload_pb2 as _workload_pb2
 from joiner.snapshot.v1 import snapshot_pb2 as _snapshot_pb2
 from joiner.solver.v1 import explanation_pb2 as _explanation_pb2
@@ -170,6 +171,7 @@ class SolveOptions(_message.Message):
     FEATURE_GATES_FIELD_NUMBER: _builtins.int
     SEED_FIELD_NUMBER: _builtins.int
     NOW_FIELD_NUMBER: _builtins.int
+    OBJECTIVE_FIELD_NUMBER: _builtins.int
     preference_policy: Global___PreferencePolicy.ValueType
     """Preferences."""
     min_values_policy: Global___MinValuesPolicy.ValueType
@@ -190,6 +192,10 @@ class SolveOptions(_message.Message):
     def now(self) -> _timestamp_pb2.Timestamp:
         """The instant at which the decision is made. Absent: the snapshot's."""
 
+    @_builtins.property
+    def objective(self) -> Global___Objective:
+        """What a plan is chosen by besides its price. Absent: nothing."""
+
     def __init__(
         self,
         *,
@@ -200,16 +206,147 @@ class SolveOptions(_message.Message):
         feature_gates: _abc.Mapping[_builtins.str, _builtins.bool] | None = ...,
         seed: _builtins.int = ...,
         now: _timestamp_pb2.Timestamp | None = ...,
+        objective: Global___Objective | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_refine_iterations", b"_refine_iterations", "now", b"now", "refine_budget", b"refine_budget", "refine_iterations", b"refine_iterations"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_refine_iterations", b"_refine_iterations", "now", b"now", "objective", b"objective", "refine_budget", b"refine_budget", "refine_iterations", b"refine_iterations"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_refine_iterations", b"_refine_iterations", "feature_gates", b"feature_gates", "min_values_policy", b"min_values_policy", "now", b"now", "preference_policy", b"preference_policy", "refine_budget", b"refine_budget", "refine_iterations", b"refine_iterations", "seed", b"seed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_refine_iterations", b"_refine_iterations", "feature_gates", b"feature_gates", "min_values_policy", b"min_values_policy", "now", b"now", "objective", b"objective", "preference_policy", b"preference_policy", "refine_budget", b"refine_budget", "refine_iterations", b"refine_iterations", "seed", b"seed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__refine_iterations: _TypeAlias = _typing.Literal["refine_iterations"]  # noqa: Y015
     _WhichOneofArgType__refine_iterations: _TypeAlias = _typing.Literal["_refine_iterations", b"_refine_iterations"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType__refine_iterations) -> _WhichOneofReturnType__refine_iterations | None: ...
 
 Global___SolveOptions: _TypeAlias = SolveOptions  # noqa: Y015
+
+@_typing.final
+class Objective(_message.Message):
+    """What a plan is chosen by besides its price; each term is off where it is zero. Terms are weights: they are no part
+    of what is paid, and never let a plan break a rule.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    INTERRUPTION_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    NODE_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    LICENCES_FIELD_NUMBER: _builtins.int
+    BLAST_RADIUS_FIELD_NUMBER: _builtins.int
+    SPOT_DIVERSITY_FIELD_NUMBER: _builtins.int
+    interruption_nanos_per_hour: _builtins.int
+    """What each new spot node counts for, in nano-dollars per hour: the price of the risk that it is taken away."""
+    node_nanos_per_hour: _builtins.int
+    """What each new node counts for, in nano-dollars per hour: fewer and larger nodes where that is cheap."""
+    @_builtins.property
+    def licences(self) -> _containers.RepeatedCompositeFieldContainer[Global___Licence]:
+        """What new nodes need a licence for; one node may need several."""
+
+    @_builtins.property
+    def blast_radius(self) -> Global___BlastRadius:
+        """How many pods of one workload may be on one new node before more count. Absent: any number."""
+
+    @_builtins.property
+    def spot_diversity(self) -> Global___SpotDiversity:
+        """How different new spot nodes are to be. Absent: as it comes."""
+
+    def __init__(
+        self,
+        *,
+        interruption_nanos_per_hour: _builtins.int = ...,
+        node_nanos_per_hour: _builtins.int = ...,
+        licences: _abc.Iterable[Global___Licence] | None = ...,
+        blast_radius: Global___BlastRadius | None = ...,
+        spot_diversity: Global___SpotDiversity | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["blast_radius", b"blast_radius", "spot_diversity", b"spot_diversity"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blast_radius", b"blast_radius", "interruption_nanos_per_hour", b"interruption_nanos_per_hour", "licences", b"licences", "node_nanos_per_hour", b"node_nanos_per_hour", "spot_diversity", b"spot_diversity"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Objective: _TypeAlias = Objective  # noqa: Y015
+
+@_typing.final
+class Licence(_message.Message):
+    """A licence that is paid per node."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NODES_FIELD_NUMBER: _builtins.int
+    NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    nanos_per_hour: _builtins.int
+    """What it costs, in nano-dollars per hour. At least 0."""
+    @_builtins.property
+    def nodes(self) -> _requirement_pb2.Requirements:
+        """Labels of the nodes that need it, of what their instance type and offering say. Empty: every node."""
+
+    def __init__(
+        self,
+        *,
+        nodes: _requirement_pb2.Requirements | None = ...,
+        nanos_per_hour: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["nodes", b"nodes"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["nanos_per_hour", b"nanos_per_hour", "nodes", b"nodes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Licence: _TypeAlias = Licence  # noqa: Y015
+
+@_typing.final
+class BlastRadius(_message.Message):
+    """A price for many pods of one workload on one new node, which all go with it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SHARE_PPM_FIELD_NUMBER: _builtins.int
+    POD_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    share_ppm: _builtins.int
+    """Share of a workload's waiting pods that one node may have, in millionths; at least one pod. Above 0, at most
+    1,000,000.
+    """
+    pod_nanos_per_hour: _builtins.int
+    """What each pod beyond it counts for, in nano-dollars per hour. At least 0."""
+    def __init__(
+        self,
+        *,
+        share_ppm: _builtins.int = ...,
+        pod_nanos_per_hour: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["pod_nanos_per_hour", b"pod_nanos_per_hour", "share_ppm", b"share_ppm"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlastRadius: _TypeAlias = BlastRadius  # noqa: Y015
+
+@_typing.final
+class SpotDiversity(_message.Message):
+    """A way out where the cloud takes spot nodes away or has none. It holds for what the refine stage changes: plans in
+    which the fast stage is short of it are refined only so that they get no worse.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SHARE_PPM_FIELD_NUMBER: _builtins.int
+    INSTANCE_TYPES_FIELD_NUMBER: _builtins.int
+    share_ppm: _builtins.int
+    """Most of the plan's new spot nodes that may be of one offering, in millionths; at least one node. 0: any share."""
+    instance_types: _builtins.int
+    """Least number of instance types that the launch list of a new spot node keeps. 0: any number."""
+    def __init__(
+        self,
+        *,
+        share_ppm: _builtins.int = ...,
+        instance_types: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["instance_types", b"instance_types", "share_ppm", b"share_ppm"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SpotDiversity: _TypeAlias = SpotDiversity  # noqa: Y015
 
 @_typing.final
 class SolveRequest(_message.Message):
@@ -250,25 +387,42 @@ class Cost(_message.Message):
     NEW_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
     EXISTING_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
     LOWER_BOUND_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
+    BOUND_RATIO_PPM_FIELD_NUMBER: _builtins.int
+    OBJECTIVE_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
     new_nanos_per_hour: _builtins.int
     """New claims, each at its cheapest offering."""
     existing_nanos_per_hour: _builtins.int
     """Nodes and claims that exist, as far as their offering is known."""
     lower_bound_nanos_per_hour: _builtins.int
-    """No valid plan for the same pods can cost less. Absent where the refine stage did not run."""
+    """No valid plan for the same pods can cost less: new_nanos_per_hour is never below. Coarse after the fast stage alone,
+    near after the refine stage. Absent in answers of older solvers.
+    """
+    bound_ratio_ppm: _builtins.int
+    """new_nanos_per_hour in millionths of lower_bound_nanos_per_hour, rounded up: 1,000,000 is perfect. Absent where the
+    bound is zero and the cost is not.
+    """
+    objective_nanos_per_hour: _builtins.int
+    """What the plan was chosen by: new_nanos_per_hour and the terms of SolveOptions.objective."""
     def __init__(
         self,
         *,
         new_nanos_per_hour: _builtins.int = ...,
         existing_nanos_per_hour: _builtins.int = ...,
         lower_bound_nanos_per_hour: _builtins.int | None = ...,
+        bound_ratio_ppm: _builtins.int | None = ...,
+        objective_nanos_per_hour: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_lower_bound_nanos_per_hour", b"_lower_bound_nanos_per_hour", "lower_bound_nanos_per_hour", b"lower_bound_nanos_per_hour"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_bound_ratio_ppm", b"_bound_ratio_ppm", "_lower_bound_nanos_per_hour", b"_lower_bound_nanos_per_hour", "bound_ratio_ppm", b"bound_ratio_ppm", "lower_bound_nanos_per_hour", b"lower_bound_nanos_per_hour"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_lower_bound_nanos_per_hour", b"_lower_bound_nanos_per_hour", "existing_nanos_per_hour", b"existing_nanos_per_hour", "lower_bound_nanos_per_hour", b"lower_bound_nanos_per_hour", "new_nanos_per_hour", b"new_nanos_per_hour"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_bound_ratio_ppm", b"_bound_ratio_ppm", "_lower_bound_nanos_per_hour", b"_lower_bound_nanos_per_hour", "bound_ratio_ppm", b"bound_ratio_ppm", "existing_nanos_per_hour", b"existing_nanos_per_hour", "lower_bound_nanos_per_hour", b"lower_bound_nanos_per_hour", "new_nanos_per_hour", b"new_nanos_per_hour", "objective_nanos_per_hour", b"objective_nanos_per_hour"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__bound_ratio_ppm: _TypeAlias = _typing.Literal["bound_ratio_ppm"]  # noqa: Y015
+    _WhichOneofArgType__bound_ratio_ppm: _TypeAlias = _typing.Literal["_bound_ratio_ppm", b"_bound_ratio_ppm"]  # noqa: Y015
     _WhichOneofReturnType__lower_bound_nanos_per_hour: _TypeAlias = _typing.Literal["lower_bound_nanos_per_hour"]  # noqa: Y015
     _WhichOneofArgType__lower_bound_nanos_per_hour: _TypeAlias = _typing.Literal["_lower_bound_nanos_per_hour", b"_lower_bound_nanos_per_hour"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__bound_ratio_ppm) -> _WhichOneofReturnType__bound_ratio_ppm | None: ...
+    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__lower_bound_nanos_per_hour) -> _WhichOneofReturnType__lower_bound_nanos_per_hour | None: ...
 
 Global___Cost: _TypeAlias = Cost  # noqa: Y015
