@@ -30,6 +30,7 @@ _FILTERS = {
     Rule.HOST_PORTS: "host ports not free",
     Rule.RESOURCES: "insufficient resources",
     Rule.VOLUME_TOPOLOGY: "volume node affinity",
+    Rule.STORAGE_CAPACITY: "not enough free storage",
     Rule.VOLUME_LIMITS: "max volume count",
     Rule.VOLUME_CLAIM: "volume in use",
     Rule.TOPOLOGY_SPREAD: "pod topology spread",

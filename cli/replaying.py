@@ -20,7 +20,14 @@ from libs.kube.objects.metadata import KubeStruct
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
 from libs.kube.objects.policy import Namespace, RuntimeClass
-from libs.kube.objects.storage import CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from libs.kube.objects.storage import (
+    CsiDriver,
+    CsiNode,
+    CsiStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from services.solver.core.acceptance import accepting_nodes
 
 _RECORDED_AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -47,7 +54,9 @@ class Recording(KubeStruct, frozen=True):
     pvcs: tuple[PersistentVolumeClaim, ...] = ()
     pvs: tuple[PersistentVolume, ...] = ()
     storage_classes: tuple[StorageClass, ...] = ()
+    csi_drivers: tuple[CsiDriver, ...] = ()
     csi_nodes: tuple[CsiNode, ...] = ()
+    csi_storage_capacities: tuple[CsiStorageCapacity, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()
@@ -99,7 +108,9 @@ def _objects(recording: Recording) -> Iterator[KubeObject]:
     yield from recording.pvcs
     yield from recording.pvs
     yield from recording.storage_classes
+    yield from recording.csi_drivers
     yield from recording.csi_nodes
+    yield from recording.csi_storage_capacities
     yield from recording.runtime_classes
     yield from recording.resource_claims
     yield from recording.resource_slices

@@ -36,7 +36,9 @@ _JUDGED = (
     kinds.PERSISTENT_VOLUMES,
     kinds.PERSISTENT_VOLUME_CLAIMS,
     kinds.STORAGE_CLASSES,
+    kinds.CSI_DRIVERS,
     kinds.CSI_NODES,
+    kinds.CSI_STORAGE_CAPACITIES,
     kinds.NODE_CLAIMS,
     kinds.PODS,
 )

@@ -97,6 +97,7 @@ class Shapes:
                 volume_attach_counts=completion.volumes.attached,
                 shared_volumes=completion.volumes.shared,
                 exclusive_disks=completion.volumes.exclusive,
+                storage_rooms=completion.volumes.rooms,
                 device_claims=completion.device_claims,
             )
         return found

@@ -44,6 +44,8 @@ _REFERRED = frozenset(
         "PersistentVolumeClaim",
         "PersistentVolume",
         "StorageClass",
+        "CSIDriver",
+        "CSIStorageCapacity",
         "ResourceClaim",
         "ResourceClaimTemplate",
     }
@@ -312,6 +314,8 @@ class ClusterState:
             claims=self._objects.of(storage.PersistentVolumeClaim),
             volumes=self._objects.of(storage.PersistentVolume),
             classes=self._objects.of(storage.StorageClass),
+            drivers=self._objects.of(storage.CsiDriver, "CSIDriver"),
+            capacities=self._objects.of(storage.CsiStorageCapacity, "CSIStorageCapacity"),
         )
 
     def _resolver(self) -> Resolver:

@@ -100,6 +100,24 @@ class ExclusiveDisk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StorageRoom:
+    """Where there is room for volumes of a pod that are yet to be made, as their driver says.
+
+    Apart from where the volumes can be used: room comes and goes.
+    """
+
+    storage_class: str
+    size: int
+    """Bytes of the largest of them."""
+    published: tuple[Requirements, ...] = ()
+    """Where the driver says that it has enough, or a volume that is there will do instead; any one
+    suffices."""
+    starting: tuple[Requirements, ...] = ()
+    """Where nothing is said that speaks against it; any one suffices for a node that is yet to
+    start, of which no driver can have said anything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PodShape:
     """Everything that decides where a pod may run."""
 
@@ -130,6 +148,8 @@ class PodShape:
     """Volumes that other pods use, too, sorted; `volume_attach_counts` has them as well."""
     exclusive_disks: tuple[ExclusiveDisk, ...] = ()
     """Those that other pods name, too, sorted."""
+    storage_rooms: tuple[StorageRoom, ...] = ()
+    """All must hold; only of drivers that say how much room there is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,7 @@ class Rule(StrEnum):
     POOL_STATIC = "pool static"
     ESTIMATE = "estimate"
     POOL_VALUES = "pool values"
+    STORAGE_CAPACITY = "storage capacity"
 
 
 class TargetKind(StrEnum):

@@ -86,6 +86,13 @@ POD_DISRUPTION_BUDGETS = Resource(
     group="policy", kind="PodDisruptionBudget", plural="poddisruptionbudgets", namespaced=True
 )
 STORAGE_CLASSES = Resource(group="storage.k8s.io", kind="StorageClass", plural="storageclasses")
+CSI_DRIVERS = Resource(group="storage.k8s.io", kind="CSIDriver", plural="csidrivers")
+CSI_STORAGE_CAPACITIES = Resource(
+    group="storage.k8s.io",
+    kind="CSIStorageCapacity",
+    plural="csistoragecapacities",
+    namespaced=True,
+)
 CSI_NODES = Resource(group="storage.k8s.io", kind="CSINode", plural="csinodes")
 VOLUME_ATTACHMENTS = Resource(
     group="storage.k8s.io", kind="VolumeAttachment", plural="volumeattachments"

@@ -9,6 +9,7 @@ from libs.domain.pod import (
     NodeTerm,
     PodShape,
     SharedVolume,
+    StorageRoom,
     VolumeAttachCount,
 )
 from libs.domain.requirements import Requirements
@@ -72,6 +73,7 @@ def decode_pod_shape(message: pb.PodShape) -> PodShape:
         device_claims=each("device_claims", message.device_claims, decode_device_claim),
         shared_volumes=each("shared_volumes", message.shared_volumes, _decode_shared_volume),
         exclusive_disks=each("exclusive_disks", message.exclusive_disks, _decode_exclusive_disk),
+        storage_rooms=each("storage_rooms", message.storage_rooms, _decode_storage_room),
     )
 
 
@@ -104,6 +106,7 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
             pb.ExclusiveDisk(disk=one.disk, read_only=one.read_only)
             for one in shape.exclusive_disks
         ],
+        storage_rooms=map(_encode_storage_room, shape.storage_rooms),
     )
 
 
@@ -173,3 +176,22 @@ def _encode_volume(alternatives: tuple[Requirements, ...]) -> pb.VolumeTopology:
 def _decode_exclusive_disk(message: pb.ExclusiveDisk) -> ExclusiveDisk:
     require(message, "disk")
     return ExclusiveDisk(disk=message.disk, read_only=message.read_only)
+
+
+def _decode_storage_room(message: pb.StorageRoom) -> StorageRoom:
+    require(message, "storage_class")
+    return StorageRoom(
+        storage_class=message.storage_class,
+        size=within("size_bytes", message.size_bytes, 0),
+        published=each("published", message.published, decode_requirements),
+        starting=each("starting", message.starting, decode_requirements),
+    )
+
+
+def _encode_storage_room(room: StorageRoom) -> pb.StorageRoom:
+    return pb.StorageRoom(
+        storage_class=room.storage_class,
+        size_bytes=room.size,
+        published=map(encode_requirements, room.published),
+        starting=map(encode_requirements, room.starting),
+    )

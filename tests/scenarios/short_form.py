@@ -31,8 +31,9 @@ _NODE = _OBJECT | {
 _IN_FLIGHT = {*_OBJECT, "pool", "zone", "type", "capacityType", "cpu", "memory", "maxPods"} | {
     *("resources", "taints", "startupTaints", "labels"),
 }
-_CLAIM = {*_OBJECT, "class", "volume", "access", "bound"}
-_CLASS = {*_OBJECT, "zones", "mode", "provisioner", "default"}
+_CLAIM = {*_OBJECT, "class", "volume", "access", "bound", "size"}
+_CLASS = {*_OBJECT, "zones", "mode", "provisioner", "default", "capacities"}
+_CAPACITY = {"at", "most", "largest"}
 
 
 def objects(scenario: Short) -> list[Object]:
@@ -40,7 +41,7 @@ def objects(scenario: Short) -> list[Object]:
     many = chain.from_iterable
     return [
         *map(_pool, scenario.get("pools", ())),
-        *map(_storage_class, scenario.get("storageClasses", ())),
+        *many(map(_storage_class, scenario.get("storageClasses", ()))),
         *many(map(_volume_claim, scenario.get("volumeClaims", ()))),
         *map(daemon_set, scenario.get("daemons", ())),
         *many(map(_node, scenario.get("nodes", ()))),
@@ -180,7 +181,8 @@ def _csi_node(name: str, limits: Mapping[str, int]) -> Object:
     }
 
 
-def _storage_class(short: Short) -> Object:
+def _storage_class(short: Short) -> Iterator[Object]:
+    """Yield a class, and its driver with what it publishes, if it does."""
     checked(short, _CLASS)
     made: Object = {
         "apiVersion": "storage.k8s.io/v1",
@@ -194,7 +196,32 @@ def _storage_class(short: Short) -> Object:
     if "zones" in short:
         zones = {"key": "topology.kubernetes.io/zone", "values": short["zones"]}
         made["allowedTopologies"] = [{"matchLabelExpressions": [zones]}]
-    return _finished(made, short)
+    yield _finished(made, short)
+    if "capacities" in short:
+        yield {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "CSIDriver",
+            "metadata": {"name": made["provisioner"]},
+            "spec": {"storageCapacity": True},
+        }
+    for number, one in enumerate(short.get("capacities", ())):
+        yield _capacity(one, short["name"], number)
+
+
+def _capacity(short: Short, storage_class: str, number: int) -> Object:
+    """Return how much room there is where the requirements `at` hold; none: everywhere."""
+    checked(short, _CAPACITY)
+    made: Object = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSIStorageCapacity",
+        "metadata": {"name": f"{storage_class}-{number}", "namespace": "storage"},
+        "storageClassName": storage_class,
+        "nodeTopology": {"matchExpressions": [requirement(one) for one in short.get("at", ())]},
+    }
+    for field, key in (("most", "capacity"), ("largest", "maximumVolumeSize")):
+        if field in short:
+            made[key] = short[field]
+    return made
 
 
 def _volume_claim(short: Short) -> Iterator[Object]:
@@ -202,7 +229,7 @@ def _volume_claim(short: Short) -> Iterator[Object]:
     checked(short, _CLAIM)
     name = short["name"]
     access = [short.get("access", "ReadWriteOnce")]
-    size = {"storage": "1Gi"}
+    size = {"storage": short.get("size", "1Gi")}
     claim: Object = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",

@@ -31,10 +31,12 @@ from libs.domain.pod import (
     PodRow,
     PodShape,
     SharedVolume,
+    StorageRoom,
     Target,
     VolumeAttachCount,
 )
 from libs.domain.reason import TargetKind
+from libs.domain.requirements import ANYTHING
 from libs.domain.resources import Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
@@ -172,6 +174,11 @@ def _shapes() -> list[PodShape]:
                 ),
             ),
             exclusive_disks=(ExclusiveDisk(disk="gce/disk"),),
+            storage_rooms=(
+                StorageRoom(
+                    storage_class="late", size=1 << 30, published=(_ZONE_A,), starting=(ANYTHING,)
+                ),
+            ),
         ),
         a_shape(
             3,

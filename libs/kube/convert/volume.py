@@ -8,13 +8,13 @@ Source: kube-scheduler's VolumeBinding and NodeVolumeLimits; `docs/sources.md` B
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, ZONE
-from libs.domain.pod import ExclusiveDisk, SharedVolume, VolumeAttachCount
+from libs.domain.pod import ExclusiveDisk, SharedVolume, StorageRoom, VolumeAttachCount
 from libs.domain.requirements import ANYTHING
 from libs.kube.convert.host_volume import NO_PROVISIONER, disk_driver, disks_by_host
 from libs.kube.convert.inline_disk import (
@@ -24,13 +24,16 @@ from libs.kube.convert.inline_disk import (
     GCE_DRIVER,
     InlineDisk,
 )
+from libs.kube.convert.storage_room import Rooms, published
 from libs.kube.convert.volume_matching import (
     Offer,
     Waiting,
     candidates,
     class_name,
     common_places,
+    competing,
     offered,
+    storage_room,
     waiting,
 )
 from libs.kube.convert.volume_place import (
@@ -40,7 +43,13 @@ from libs.kube.convert.volume_place import (
     on_host,
     reachable_places,
 )
-from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from libs.kube.objects.storage import (
+    CsiDriver,
+    CsiStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
@@ -82,6 +91,9 @@ class Storage:
     claims: Mapping[tuple[str, str], PersistentVolumeClaim]
     volumes: Mapping[tuple[str, str], PersistentVolume]
     classes: Mapping[tuple[str, str], StorageClass]
+    drivers: Mapping[tuple[str, str], CsiDriver] = field(default_factory=dict)
+    capacities: Mapping[tuple[str, str], CsiStorageCapacity] = field(default_factory=dict)
+    """By namespace and name."""
 
     @cached_property
     def offer(self) -> Offer:
@@ -96,6 +108,11 @@ class Storage:
         ]
         return disks_by_host(classes, self.offer, self.claims) if classes else {}
 
+    @cached_property
+    def rooms(self) -> Rooms:
+        """Return where there is room for volumes that are yet to be made."""
+        return Rooms(published(self.classes.values(), self.drivers, self.capacities.values()))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodVolumes:
@@ -105,6 +122,7 @@ class PodVolumes:
     attached: tuple[VolumeAttachCount, ...] = ()
     shared: tuple[SharedVolume, ...] = ()
     exclusive: tuple[ExclusiveDisk, ...] = ()
+    rooms: tuple[StorageRoom, ...] = ()
 
 
 NO_VOLUMES = PodVolumes()
@@ -153,7 +171,8 @@ def resolve(
         except InvalidRequest as error:
             problem = problem or error.under(one.path)
     unbound = [one.waiting for one in found.values() if one.waiting is not None]
-    together = common_places(unbound)
+    groups = competing(unbound)
+    together = [common_places(group) for group in groups]
     if not all(together):
         problem = problem or _nowhere_together(unbound)
     places = (*(one.bound for one in found.values()), *together)
@@ -172,6 +191,7 @@ def resolve(
                 for one in sorted(_volumes(namespace, found, disks), key=lambda one: one.claim)
                 if one.claim in shared
             ),
+            rooms=tuple(one for one in map(storage_room, groups, together) if one is not None),
             exclusive=tuple(
                 sorted(
                     one.exclusive
@@ -274,7 +294,8 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
         # Its volume is being made there already.
         made = tuple(place.intersection(on_host(node)) for place in made)
     there = candidates(claim, name, storage.offer) if node is None else ()
-    found = waiting(claim, made, there)
+    room = storage.rooms.of(name, claim.spec.resources.requests.get("storage"))
+    found = waiting(claim, made, there, room)
     if not found.places:
         raise InvalidRequest(
             f'{shown} waits for a volume of storageclass "{name}", which makes none'

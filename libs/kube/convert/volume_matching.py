@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from libs.domain.errors import InvalidRequest
+from libs.domain.pod import StorageRoom
 from libs.domain.quantity import parse
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.kube.convert import selectors
+from libs.kube.convert.storage_room import Room
 from libs.kube.convert.volume_place import Places, merged, reachable_places
 from libs.kube.objects.metadata import ObjectMeta, Quantities
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim
@@ -65,6 +67,8 @@ class Waiting:
     """Those that it may take, the best one first."""
     places: Places
     """Where it could be bound if it had all volumes for itself; empty: nowhere."""
+    room: Room | None = None
+    """Where there is room to make one; None where its driver does not say."""
 
 
 def class_name(metadata: ObjectMeta, given: str | None) -> str | None:
@@ -105,11 +109,15 @@ def free_volumes(volumes: Iterable[PersistentVolume]) -> Iterator[FreeVolume]:
 
 
 def waiting(
-    claim: PersistentVolumeClaim, made: Places, volumes: tuple[FreeVolume, ...] = ()
+    claim: PersistentVolumeClaim,
+    made: Places,
+    volumes: tuple[FreeVolume, ...] = (),
+    room: Room | None = None,
 ) -> Waiting:
     """Return a claim that is bound when its pod has a node."""
     reached = (place for volume in volumes for place in volume.places)
-    return Waiting(claim=claim, made=made, volumes=volumes, places=merged((*made, *reached)))
+    places = merged((*made, *reached))
+    return Waiting(claim=claim, made=made, volumes=volumes, places=places, room=room)
 
 
 def candidates(
@@ -140,18 +148,8 @@ def candidates(
     )
 
 
-def common_places(claims: Sequence[Waiting]) -> tuple[Places, ...]:
-    """Return where all claims of a pod can be bound at once: one of each of these must hold.
-
-    Claims that compete for no volume are independent of each other.
-    """
-    return tuple(
-        group[0].places if len(group) == 1 else _jointly(group) for group in _competing(claims)
-    )
-
-
-def _competing(claims: Sequence[Waiting]) -> list[list[Waiting]]:
-    """Return the claims in groups that have no candidate in common."""
+def competing(claims: Sequence[Waiting]) -> list[list[Waiting]]:
+    """Return the claims of a pod in groups that have no candidate in common."""
     groups: list[tuple[set[str], list[Waiting]]] = []
     for one in claims:
         names = {volume.name for volume in one.volumes}
@@ -163,14 +161,49 @@ def _competing(claims: Sequence[Waiting]) -> list[list[Waiting]]:
     return [members for _, members in groups]
 
 
-def _jointly(claims: list[Waiting]) -> Places:
+def common_places(claims: Sequence[Waiting]) -> Places:
+    """Return where all claims of a group can be bound at once."""
+    return claims[0].places if len(claims) == 1 else _jointly(claims)
+
+
+def storage_room(group: Sequence[Waiting], places: Places) -> StorageRoom | None:
+    """Return where there is room for the claims of a group; None if that is in all its places.
+
+    Args:
+        group: claims that compete.
+        places: where they can be bound at once.
+    """
+    tracked = [one.room for one in group if one.room is not None]
+    if not tracked:
+        return None
+    published = [one if one.room is None else _made_in(one, one.room.published) for one in group]
+    there = common_places(published)
+    if there == places:
+        return None
+    starting = [one if one.room is None else _made_in(one, one.room.starting) for one in group]
+    largest = max(tracked, key=lambda one: (one.size, one.storage_class))
+    return StorageRoom(
+        storage_class=largest.storage_class,
+        size=largest.size,
+        published=there,
+        starting=common_places(starting),
+    )
+
+
+def _made_in(one: Waiting, places: Places) -> Waiting:
+    """Return the claim as if its class made volumes in these places only."""
+    made = merged(there.intersection(place) for there in one.made for place in places)
+    return waiting(one.claim, made, one.volumes, one.room)
+
+
+def _jointly(claims: Sequence[Waiting]) -> Places:
     """Return where claims that compete can be bound: every place is tried as the scheduler would.
 
     Where volumes have few places in all, those that several of them reach at once are tried, too;
     where they have many, as disks of hosts do, each is taken to reach no other's.
     """
-    claims.sort(key=lambda one: _size(one.claim.spec.resources.requests))
-    choices = [_Choice.of(one) for one in claims]
+    ordered = sorted(claims, key=lambda one: _size(one.claim.spec.resources.requests))
+    choices = [_Choice.of(one) for one in ordered]
     there: dict[Requirements, set[str]] = {place: set() for one in claims for place in one.made}
     for volume in (volume for one in claims for volume in one.volumes):
         for place in volume.places:

@@ -33,7 +33,9 @@ from libs.kube.objects.policy import (
 )
 from libs.kube.objects.provisioning import ProvisioningRequest
 from libs.kube.objects.storage import (
+    CsiDriver,
     CsiNode,
+    CsiStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
@@ -51,7 +53,9 @@ from libs.kube.objects.workload import (
 
 KubeObject = (
     CapacityBuffer
+    | CsiDriver
     | CsiNode
+    | CsiStorageCapacity
     | DaemonSet
     | Deployment
     | DeviceClass
@@ -105,7 +109,9 @@ STRUCTS: Mapping[tuple[str, str], type[KubeObject]] = MappingProxyType(
         **{("storage.k8s.io", struct.__name__): struct for struct in _STORAGE},
         **{("resource.k8s.io", struct.__name__): struct for struct in _DEVICES},
         **{("karpenter.sh", struct.__name__): struct for struct in _KARPENTER},
+        ("storage.k8s.io", "CSIDriver"): CsiDriver,
         ("storage.k8s.io", "CSINode"): CsiNode,
+        ("storage.k8s.io", "CSIStorageCapacity"): CsiStorageCapacity,
         ("batch", "Job"): Job,
         ("policy", "PodDisruptionBudget"): PodDisruptionBudget,
         ("scheduling.k8s.io", "PriorityClass"): PriorityClass,
@@ -120,6 +126,7 @@ STRUCTS: Mapping[tuple[str, str], type[KubeObject]] = MappingProxyType(
 """Struct by API group and kind; node classes, whose kinds are the providers', are not in it."""
 
 _CLUSTER_SCOPED = (
+    CsiDriver,
     CsiNode,
     DeviceClass,
     Namespace,

@@ -9,6 +9,7 @@ from libs.kube.objects.metadata import (
     NodeSelector,
     ObjectMeta,
     Quantities,
+    Quantity,
 )
 
 
@@ -153,6 +154,29 @@ class StorageClass(KubeStruct, frozen=True):
     provisioner: str = ""
     volume_binding_mode: str = "Immediate"
     allowed_topologies: tuple[TopologySelectorTerm, ...] = ()
+
+
+class CsiDriverSpec(KubeStruct, frozen=True):
+    """What a CSI driver can do."""
+
+    storage_capacity: bool | None = None
+
+
+class CsiDriver(KubeStruct, frozen=True):
+    """A CSI driver; those that say so publish how much room there is for new volumes."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    spec: CsiDriverSpec = CsiDriverSpec()
+
+
+class CsiStorageCapacity(KubeStruct, frozen=True):
+    """How much room there is for volumes of a class where the topology is; absent: nowhere."""
+
+    metadata: ObjectMeta = ObjectMeta()
+    storage_class_name: str = ""
+    node_topology: LabelSelector | None = None
+    capacity: Quantity | None = None
+    maximum_volume_size: Quantity | None = None
 
 
 class VolumeNodeResources(KubeStruct, frozen=True):

@@ -11,7 +11,7 @@ gives terms up one by one), and `PreferNoSchedule` is a preference on every node
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from libs.domain.pod import NodeTerm, PodShape
+from libs.domain.pod import NodeTerm, PodShape, StorageRoom
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.solution import PreferencePolicy
 from libs.domain.taint import ALL_EFFECTS, HARD_EFFECTS, Effect
@@ -47,7 +47,7 @@ class Ask:
     node_places: tuple[Place, ...]
     """By node selector and node affinity: what topology spread counts nodes by."""
     places: tuple[Place, ...]
-    """The same, volumes included; empty if they contradict each other."""
+    """The same, volumes and room for new ones included; empty if they contradict each other."""
     spread: tuple[TopologySpread, ...]
     affinity: tuple[tuple[PodAffinityTerm, ...], ...]
     anti_affinity: tuple[PodAffinityTerm, ...]
@@ -65,17 +65,37 @@ class Ask:
         return bool(self.spread or self.affinity or self.anti_affinity or self.shape.shared_volumes)
 
 
-def asks(shape: PodShape, policy: PreferencePolicy, *, prefer_no_schedule: bool) -> tuple[Ask, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownNodes:
+    """What is known of nodes that are there, and of those that are yet to start."""
+
+    started: frozenset[str] = frozenset()
+    """Names of the nodes whose storage drivers have said how much room there is."""
+    label_keys: frozenset[str] = frozenset()
+    """Keys of labels that a node which is yet to start may be known to have."""
+
+
+NOTHING_KNOWN = KnownNodes()
+
+
+def asks(
+    shape: PodShape,
+    policy: PreferencePolicy,
+    *,
+    prefer_no_schedule: bool,
+    nodes: KnownNodes = NOTHING_KNOWN,
+) -> tuple[Ask, ...]:
     """Return what a shape asks for, most wishes first, only the hard ones last.
 
     Args:
         shape: the shape.
         policy: `IGNORE` leaves preferences out from the start.
         prefer_no_schedule: whether any node or pool has a taint with that effect.
+        nodes: what is known of nodes that are there, and of those that are yet to start.
     """
     if policy is PreferencePolicy.IGNORE:
         shape = _without_preferences(shape)
-    found = [_ask(wishes, ALL_EFFECTS) for wishes in _relaxations(shape)]
+    found = [_ask(wishes, ALL_EFFECTS, nodes) for wishes in _relaxations(shape)]
     if prefer_no_schedule:
         found.append(replace(found[-1], effects=HARD_EFFECTS))
     return tuple(found)
@@ -115,16 +135,15 @@ def _relaxations(shape: PodShape) -> Iterator[PodShape]:
         yield shape
 
 
-def _ask(shape: PodShape, effects: frozenset[Effect]) -> Ask:
+def _ask(shape: PodShape, effects: frozenset[Effect], nodes: KnownNodes = NOTHING_KNOWN) -> Ask:
     hard_places = _node_places(shape)
     node_places = hard_places
     if shape.preferred_node_terms:
         wish = Place(requirements=shape.preferred_node_terms[0].requirements)
         node_places = combined(node_places, (wish,))
-    places = node_places
-    for alternatives in shape.volumes:
-        options = tuple(Place(requirements=one) for one in dict.fromkeys(alternatives))
-        places = combined(places, options)
+    places = with_volumes(node_places, shape)
+    for room in shape.storage_rooms:
+        places = combined(places, _with_room(room, nodes))
     preferred = tuple((wish.term,) for wish in shape.preferred_affinity)
     return Ask(
         shape=shape,
@@ -136,6 +155,28 @@ def _ask(shape: PodShape, effects: frozenset[Effect]) -> Ask:
         + tuple(wish.term for wish in shape.preferred_anti_affinity),
         effects=effects,
     )
+
+
+def with_volumes(places: tuple[Place, ...], shape: PodShape) -> tuple[Place, ...]:
+    """Return those of the places where the volumes can be used, whether or not there is room."""
+    for alternatives in shape.volumes:
+        options = tuple(Place(requirements=one) for one in dict.fromkeys(alternatives))
+        places = combined(places, options)
+    return places
+
+
+def _with_room(room: StorageRoom, nodes: KnownNodes) -> tuple[Place, ...]:
+    published = (Place(requirements=one) for one in room.published)
+    starting = (
+        Place(
+            requirements=one.without(
+                own.key for own in one if own.absent and own.key not in nodes.label_keys
+            ),
+            excluded_node_names=nodes.started,
+        )
+        for one in room.starting
+    )
+    return (*published, *starting)
 
 
 def _node_places(shape: PodShape) -> tuple[Place, ...]:

@@ -14,7 +14,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.taint import Effect
 from services.solver.core import ask as asking
-from services.solver.core.ask import Ask
+from services.solver.core.ask import Ask, KnownNodes
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.companions import Reach, together
@@ -99,12 +99,29 @@ def _asks(
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what waiting pods ask for, by id of the shape, in the order of their groups."""
     preferring = _prefers_no_schedule(snapshot)
+    nodes = _known_nodes(snapshot)
     return {
         group.shape.id: asking.asks(
-            group.shape, options.preference_policy, prefer_no_schedule=preferring
+            group.shape,
+            options.preference_policy,
+            prefer_no_schedule=preferring,
+            nodes=nodes,
         )
         for group in work.groups
     }
+
+
+def _known_nodes(snapshot: ClusterSnapshot) -> KnownNodes:
+    pools = [pool.template for pool in snapshot.nodepools.values()]
+    return KnownNodes(
+        started=frozenset(node.name for node in snapshot.nodes.values() if node.initialized),
+        label_keys=label_keys.WELL_KNOWN.union(
+            (label_keys.HOSTNAME,),
+            *(one.well_known_keys for one in snapshot.catalogues.values()),
+            *(pool.requirements.keys() for pool in pools),
+            *((key for key, _ in pool.labels) for pool in pools),
+        ),
+    )
 
 
 def _daemons(snapshot: ClusterSnapshot, options: SolveOptions) -> dict[str, Ask]:

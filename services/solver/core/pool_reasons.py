@@ -19,6 +19,7 @@ from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.resources import NODES, NOTHING, Resources, readable_amount
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core import min_values
+from services.solver.core.ask import with_volumes
 from services.solver.core.bearing import not_borne
 from services.solver.core.case import Case, Part
 from services.solver.core.claim_class import ClaimClass
@@ -26,6 +27,7 @@ from services.solver.core.contradictions import contradiction, volumes_apart
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.domains import apart_from_hostname
 from services.solver.core.neighbours import about_others
+from services.solver.core.storage_room import too_little
 from services.solver.core.template import Refused, Template
 from services.solver.core.unsold import unsold
 from services.solver.core.vectors import Ints
@@ -78,6 +80,17 @@ def rejection(pool: str, rule: Rule, message: str) -> Rejection:
 
 def narrowest(case: Case, template: Template) -> ClaimClass | Rejection:
     """Return what a new node could be by labels alone, or why it could be nothing."""
+    found = _narrowest(case, template)
+    shape = case.ask.shape
+    if not shape.storage_rooms or not isinstance(found, Rejection):
+        return found
+    with_room = replace(case.ask, places=with_volumes(case.ask.node_places, shape))
+    if isinstance(_narrowest(replace(case, ask=with_room), template), Rejection):
+        return found
+    return rejection(template.pool.name, Rule.STORAGE_CAPACITY, too_little(shape))
+
+
+def _narrowest(case: Case, template: Template) -> ClaimClass | Rejection:
     name = template.pool.name
     classes = case.problem.classes
     root = classes.root(template, None)

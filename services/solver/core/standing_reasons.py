@@ -16,6 +16,7 @@ import numpy as np
 from libs.domain.reason import Rejection, Rule
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources, readable_amount
+from services.solver.core.ask import with_volumes
 from services.solver.core.bearing import bears, not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.case import Case, Part
@@ -26,6 +27,7 @@ from services.solver.core.neighbours import about_others
 from services.solver.core.pool_reasons import DEVICES_IGNORED, nearness, shortages
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.standing_packing import compatible
+from services.solver.core.storage_room import too_little
 from services.solver.core.vectors import Bools, Ints, covering
 
 Refusals = tuple[Rule | None, ...]
@@ -127,7 +129,11 @@ def _class_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     suits = compatible(bins, ask)
     without_volumes = compatible(bins, replace(ask, places=ask.node_places))
     yield Rule.NODE_AFFINITY, lambda positions: ~suits[positions] & ~without_volumes[positions]
-    yield Rule.VOLUME_TOPOLOGY, lambda positions: ~suits[positions]
+    in_reach = suits
+    if ask.shape.storage_rooms:
+        in_reach = compatible(bins, replace(ask, places=with_volumes(ask.node_places, ask.shape)))
+    yield Rule.VOLUME_TOPOLOGY, lambda positions: ~suits[positions] & ~in_reach[positions]
+    yield Rule.STORAGE_CAPACITY, lambda positions: ~suits[positions]
 
 
 def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
@@ -194,6 +200,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
             return f"taint {taint} is not tolerated", taint.key
         case Rule.VOLUME_CLAIM:
             return "another pod has the same volume to itself", ""
+        case Rule.STORAGE_CAPACITY:
+            return too_little(case.ask.shape), ""
         case Rule.NODE_AFFINITY | Rule.VOLUME_TOPOLOGY:
             return _label_words(case, there, standing.names[position], rule)
         case Rule.RESOURCES:

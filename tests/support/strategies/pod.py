@@ -193,6 +193,15 @@ shapes = st.builds(
         st.builds(pod.SharedVolume, claim=names, driver=texts, exclusive=flags, topology_key=texts)
     ),
     exclusive_disks=tuples(st.builds(pod.ExclusiveDisk, disk=names, read_only=flags)),
+    storage_rooms=tuples(
+        st.builds(
+            pod.StorageRoom,
+            storage_class=names,
+            size=st.integers(0, 2**63 - 1),
+            published=tuples(requirements),
+            starting=tuples(requirements),
+        )
+    ),
 )
 owners = st.builds(pod.Owner, api_version=names, kind=names, name=names, uid=names)
 milliseconds = st.integers(0, 253_402_300_799_999)

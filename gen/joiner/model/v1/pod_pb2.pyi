@@ -203,6 +203,46 @@ class ExclusiveDisk(_message.Message):
 Global___ExclusiveDisk: _TypeAlias = ExclusiveDisk  # noqa: Y015
 
 @_typing.final
+class StorageRoom(_message.Message):
+    """Where there is room for volumes of a pod that are yet to be made, as their driver says (CSIStorageCapacity)."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    STORAGE_CLASS_FIELD_NUMBER: _builtins.int
+    SIZE_BYTES_FIELD_NUMBER: _builtins.int
+    PUBLISHED_FIELD_NUMBER: _builtins.int
+    STARTING_FIELD_NUMBER: _builtins.int
+    storage_class: _builtins.str
+    """Storage class. Required."""
+    size_bytes: _builtins.int
+    """Bytes of the largest of them."""
+    @_builtins.property
+    def published(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
+        """Where the driver says that it has enough, or a volume that is there will do instead; any one suffices."""
+
+    @_builtins.property
+    def starting(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
+        """Where nothing is said that speaks against it; any one suffices for a node that is not initialized, or not
+        there yet: of it no driver can have said anything.
+        """
+
+    def __init__(
+        self,
+        *,
+        storage_class: _builtins.str = ...,
+        size_bytes: _builtins.int = ...,
+        published: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+        starting: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["published", b"published", "size_bytes", b"size_bytes", "starting", b"starting", "storage_class", b"storage_class"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StorageRoom: _TypeAlias = StorageRoom  # noqa: Y015
+
+@_typing.final
 class PodShape(_message.Message):
     """Everything that decides where a pod may run. Pods that cannot be told apart by it share one shape; what
     decides when or which pod is a column of PodTable.
@@ -229,6 +269,7 @@ class PodShape(_message.Message):
     DEVICE_CLAIMS_FIELD_NUMBER: _builtins.int
     SHARED_VOLUMES_FIELD_NUMBER: _builtins.int
     EXCLUSIVE_DISKS_FIELD_NUMBER: _builtins.int
+    STORAGE_ROOMS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number that rows refer to; unique and stable within an epoch. Any value."""
     namespace: _builtins.str
@@ -301,6 +342,10 @@ class PodShape(_message.Message):
     def exclusive_disks(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExclusiveDisk]:
         """Disks without a claim that other pods name, too, sorted."""
 
+    @_builtins.property
+    def storage_rooms(self) -> _containers.RepeatedCompositeFieldContainer[Global___StorageRoom]:
+        """Room for volumes that are yet to be made; all must hold. Only of drivers that say how much room there is."""
+
     def __init__(
         self,
         *,
@@ -323,10 +368,11 @@ class PodShape(_message.Message):
         device_claims: _abc.Iterable[_device_pb2.DeviceClaim] | None = ...,
         shared_volumes: _abc.Iterable[Global___SharedVolume] | None = ...,
         exclusive_disks: _abc.Iterable[Global___ExclusiveDisk] | None = ...,
+        storage_rooms: _abc.Iterable[Global___StorageRoom] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node_selector", b"node_selector", "requests", b"requests"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "storage_rooms", b"storage_rooms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

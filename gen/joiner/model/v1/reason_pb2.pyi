@@ -78,6 +78,8 @@ class _RuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rule.ValueType],
     """Nothing is refused: allocatable is estimated, and a node more is planned because of that."""
     RULE_POOL_VALUES: _Rule.ValueType  # 25
     """Nothing is refused: values of the pool's requirements that nobody knows are passed over."""
+    RULE_STORAGE_CAPACITY: _Rule.ValueType  # 26
+    """The storage driver has no room for a volume that is yet to be made."""
 
 class Rule(_Rule, metaclass=_RuleEnumTypeWrapper):
     """The rule that said no."""
@@ -134,6 +136,8 @@ RULE_ESTIMATE: Rule.ValueType  # 24
 """Nothing is refused: allocatable is estimated, and a node more is planned because of that."""
 RULE_POOL_VALUES: Rule.ValueType  # 25
 """Nothing is refused: values of the pool's requirements that nobody knows are passed over."""
+RULE_STORAGE_CAPACITY: Rule.ValueType  # 26
+"""The storage driver has no room for a volume that is yet to be made."""
 Global___Rule: _TypeAlias = Rule  # noqa: Y015
 
 @_typing.final

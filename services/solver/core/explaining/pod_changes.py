@@ -25,6 +25,7 @@ from services.solver.core.explaining.candidate import (
 )
 from services.solver.core.explaining.known import known_taints, known_values
 from services.solver.core.explaining.slip_changes import respelt, slip, told, toleration_slips
+from services.solver.core.storage_room import new_volume
 
 _Item = TypeVar("_Item")
 
@@ -47,6 +48,7 @@ def pod_candidates(question: Question) -> Iterator[Candidate]:
     yield from _ports(question)
     yield from _volume_zones(question)
     yield from _volume_access(question)
+    yield from _storage_rooms(question)
 
 
 def _tolerations(question: Question) -> Iterator[Candidate]:
@@ -266,3 +268,11 @@ def _volume_access(question: Question) -> Iterator[Candidate]:
             answers=_VOLUMES,
             attempt=attempt_shape(question, change, replace(shape, shared_volumes=tuple(claims))),
         )
+
+
+def _storage_rooms(question: Question) -> Iterator[Candidate]:
+    shape = question.shape
+    for index, room in enumerate(shape.storage_rooms):
+        change = a_change(ChangeKind.VOLUME, f"make room for {new_volume(room)}")
+        edited = replace(shape, storage_rooms=_but(shape.storage_rooms, index))
+        yield _by_index(question, change, index, Rule.STORAGE_CAPACITY, edited)

@@ -41,6 +41,7 @@ _ANSWERS = frozenset(
     {
         Rule.NODE_AFFINITY,
         Rule.VOLUME_TOPOLOGY,
+        Rule.STORAGE_CAPACITY,
         Rule.RESOURCES,
         Rule.OFFERINGS,
         Rule.POOL_REQUIREMENTS,

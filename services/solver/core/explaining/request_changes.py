@@ -33,6 +33,7 @@ _WHATEVER_IT_ASKS = frozenset(
         Rule.TAINTS,
         Rule.NODE_AFFINITY,
         Rule.VOLUME_TOPOLOGY,
+        Rule.STORAGE_CAPACITY,
         Rule.HOST_PORTS,
         Rule.DEVICES,
     }

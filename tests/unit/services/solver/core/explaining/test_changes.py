@@ -6,7 +6,7 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.explanation import Change, ChangeKind, PodExplanation
-from libs.domain.pod import NOWHERE, SharedVolume
+from libs.domain.pod import NOWHERE, SharedVolume, StorageRoom
 from libs.domain.question import SubjectKind
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.requirement import Requirement
@@ -223,6 +223,14 @@ def _toleration(
             "ReadWriteOncePod",
             "ReadWriteOnce",
             id="volume claim in use",
+        ),
+        pytest.param(
+            {"storage_rooms": (StorageRoom(storage_class="late", size=10 << 30),)},
+            {"nodes": [a_node()]},
+            ChangeKind.VOLUME,
+            "",
+            "",
+            id="no room for a new volume",
         ),
         pytest.param(
             {},
