@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from libs.domain.objective import PPM, PRICE_ALONE, Objective
 from libs.domain.plan import Plan, UnplacedPods
 from libs.domain.snapshot import SnapshotId
 
@@ -37,6 +38,8 @@ class SolveOptions:
     seed: int = 0
     now: datetime | None = None
     """The instant of the decision; None: the snapshot's."""
+    objective: Objective = PRICE_ALONE
+    """What a plan is chosen by besides its price."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +49,22 @@ class Cost:
     new_nanos_per_hour: int = 0
     existing_nanos_per_hour: int = 0
     lower_bound_nanos_per_hour: int | None = None
-    """No valid plan for the same pods can cost less; None where the refine stage did not run."""
+    """No valid plan for the same pods can cost less; None in answers of older solvers."""
+    objective_nanos_per_hour: int = 0
+    """What the plan was chosen by: the price of new claims and the terms of the objective."""
+
+    @property
+    def bound_ratio_ppm(self) -> int | None:
+        """Return the price of new claims in millionths of the bound, rounded up.
+
+        None where there is no bound, or where it is zero and the price is not.
+        """
+        bound, price = self.lower_bound_nanos_per_hour, self.new_nanos_per_hour
+        if bound is None:
+            return None
+        if bound > 0:
+            return -(-price * PPM // bound)
+        return None if price else PPM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

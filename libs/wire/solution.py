@@ -13,6 +13,7 @@ from libs.domain.solution import (
 )
 from libs.wire.field import at, choice, inverted, optional, require, saturated, within
 from libs.wire.instant import decode_instant, decode_span, encode_instant, encode_span
+from libs.wire.objective import decode_objective, encode_objective
 from libs.wire.plan import decode_plan, encode_plan
 from libs.wire.snapshot import decode_snapshot_id, encode_snapshot_id
 
@@ -32,6 +33,7 @@ def decode_solve_options(message: pb.SolveOptions) -> SolveOptions:
         feature_gates=gates,
         seed=message.seed,
         now=optional(message, "now", decode_instant),
+        objective=at("objective", message.objective, decode_objective),
     )
 
 
@@ -45,6 +47,7 @@ def encode_solve_options(options: SolveOptions) -> pb.SolveOptions:
         feature_gates=options.feature_gates,
         seed=options.seed,
         now=encode_instant(options.now),
+        objective=encode_objective(options.objective),
     )
 
 
@@ -76,6 +79,8 @@ def encode_solution(solution: Solution) -> pb.SolveResponse:
             new_nanos_per_hour=saturated(cost.new_nanos_per_hour),
             existing_nanos_per_hour=saturated(cost.existing_nanos_per_hour),
             lower_bound_nanos_per_hour=cost.lower_bound_nanos_per_hour,
+            bound_ratio_ppm=_ratio(cost),
+            objective_nanos_per_hour=saturated(cost.objective_nanos_per_hour),
         ),
         plan_id=solution.plan_id,
         pods=pb.PodCounts(
@@ -97,7 +102,15 @@ def _decode_cost(message: pb.Cost) -> Cost:
             "existing_nanos_per_hour", message.existing_nanos_per_hour, 0
         ),
         lower_bound_nanos_per_hour=bound,
+        objective_nanos_per_hour=within(
+            "objective_nanos_per_hour", message.objective_nanos_per_hour, 0
+        ),
     )
+
+
+def _ratio(cost: Cost) -> int | None:
+    ratio = cost.bound_ratio_ppm
+    return None if ratio is None else saturated(ratio)
 
 
 def _decode_pod_counts(message: pb.PodCounts) -> PodCounts:
