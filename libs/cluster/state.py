@@ -26,7 +26,8 @@ from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import UnplacedPods
-from libs.domain.pod import PodTable, Target
+from libs.domain.pod import Target
+from libs.domain.pod_table import PodTable
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
 from libs.domain.topology import TopologySpread

@@ -1,13 +1,11 @@
 """Pods in two parts: the shape says where a pod may run, the row says which pod and when.
 
 Thousands of pods share a few hundred shapes; whatever costs time (matching, interning, reasons) is
-done per shape. Rows are columns (`PodTable`), so that a solver needs no object per pod.
+done per shape. Rows are kept as columns (`pod_table.py`), so that a solver needs no object per pod.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
-from operator import itemgetter
 from typing import NamedTuple, NewType
 
 from libs.domain.device import DeviceClaim
@@ -239,50 +237,3 @@ class PodRow(NamedTuple):
         if owner is not None and (owner.is_daemonset or owner.is_node):
             return False
         return self.active or (owner is not None and owner.is_statefulset and self.terminating)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodTable:
-    """Pods as columns of equal length, sorted by uid; names and meaning are those of `PodRow`."""
-
-    uids: tuple[str, ...] = ()
-    namespaces: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    shapes: tuple[int, ...] = ()
-    nodes: tuple[str, ...] = ()
-    phases: tuple[PodPhase, ...] = ()
-    ready: tuple[bool, ...] = ()
-    provisionable: tuple[bool, ...] = ()
-    created_ms: tuple[int, ...] = ()
-    started_ms: tuple[int, ...] = ()
-    deleting_ms: tuple[int, ...] = ()
-    priorities: tuple[int, ...] = ()
-    deletion_costs: tuple[int, ...] = ()
-    do_not_disrupt_ms: tuple[int, ...] = ()
-    owners: tuple[Owner | None, ...] = ()
-    volume_claims: tuple[tuple[str, ...], ...] = ()
-    gangs: tuple[str, ...] = ()
-    targets: tuple[Target | None, ...] = ()
-
-    @classmethod
-    def from_rows(cls, rows: Iterable[PodRow]) -> "PodTable":
-        """Build a table of rows in any order; a uid that comes twice keeps its last row."""
-        by_uid = {row.uid: row for row in rows}
-        ordered = [by_uid[uid] for uid in sorted(by_uid)]
-        columns = (tuple(map(itemgetter(at), ordered)) for at in range(len(COLUMNS)))
-        return cls(**dict(zip(COLUMNS, columns, strict=True)))
-
-    def rows(self) -> Iterator[PodRow]:
-        """Yield the rows in order of uid."""
-        return map(PodRow._make, zip(*(getattr(self, name) for name in COLUMNS), strict=True))
-
-    def row(self, index: int) -> PodRow:
-        """Return one row."""
-        return PodRow._make(getattr(self, name)[index] for name in COLUMNS)
-
-    def __len__(self) -> int:
-        return len(self.uids)
-
-
-COLUMNS = tuple(field.name for field in fields(PodTable))
-"""The names of the columns, in the order of `PodRow`'s fields."""

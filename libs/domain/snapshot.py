@@ -20,8 +20,9 @@ from libs.domain.device import DeviceClass, DevicePool
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
-from libs.domain.pod import PodShape, PodTable
-from libs.domain.pod_change import changed_rows, merged
+from libs.domain.pod import PodShape
+from libs.domain.pod_change import changes, merged
+from libs.domain.pod_table import PodBlock, PodTable
 from libs.domain.workload import (
     CapacityBuffer,
     DaemonSet,
@@ -150,18 +151,19 @@ def full(snapshot: ClusterSnapshot) -> SnapshotUpdate:
 
 def delta(base: ClusterSnapshot, target: ClusterSnapshot) -> SnapshotUpdate:
     """Return the update that makes `target` out of `base`."""
-    there = frozenset(target.pods.uids)
+    pods, removed_pods = changes(base.pods, target.pods)
     upserts, removals = {}, {}
     for name in KEYS:
         old, new = getattr(base, name), getattr(target, name)
-        upserts[name] = tuple(item for key, item in new.items() if old.get(key) != item)
-        removals[name] = tuple(key for key in old if key not in new)
+        same = old is new
+        upserts[name] = () if same else tuple(v for key, v in new.items() if old.get(key) != v)
+        removals[name] = () if same else tuple(key for key in old if key not in new)
     return SnapshotUpdate(
         id=target.id,
         base_revision=base.id.revision,
         observed_at=target.observed_at,
-        pods=changed_rows(base.pods, target.pods),
-        removed_pods=tuple(uid for uid in base.pods.uids if uid not in there),
+        pods=pods,
+        removed_pods=removed_pods,
         upserts=upserts,
         removals=removals,
     )
@@ -181,7 +183,7 @@ def apply(update: SnapshotUpdate, base: ClusterSnapshot | None) -> ClusterSnapsh
     return ClusterSnapshot(
         id=update.id,
         observed_at=update.observed_at,
-        pods=_merge_pods(update, base.pods if base is not None else _NO_PODS),
+        pods=merged(base.pods if base is not None else _NO_PODS, update.pods, update.removed_pods),
         **collections,
     )
 
@@ -196,44 +198,67 @@ def _follows(update: SnapshotUpdate, base: ClusterSnapshot) -> bool:
 
 def _merge(name: str, update: SnapshotUpdate, base: ClusterSnapshot | None) -> Mapping[Any, Any]:
     upserts = update.upserts.get(name, ())
-    removals = frozenset(update.removals.get(name, ()))
-    old = getattr(base, name) if base is not None else {}
-    if not upserts and not removals and old:
+    removals = update.removals.get(name, ())
+    old = getattr(base, name) if base is not None else _EMPTY
+    if not upserts and not removals:
         return old
-    return keyed(name, [*(item for key, item in old.items() if key not in removals), *upserts])
+    if not old:
+        return keyed(name, upserts)
+    kept = dict(old)
+    for key in removals:
+        kept.pop(key, None)
+    put = keyed(name, upserts)
+    ordered = put.keys() <= kept.keys()
+    kept |= put
+    return MappingProxyType(kept if ordered else {key: kept[key] for key in sorted(kept)})
 
 
-def _merge_pods(update: SnapshotUpdate, base: PodTable) -> PodTable:
-    if not len(base):
-        return update.pods
-    if not len(update.pods) and not update.removed_pods:
-        return base
-    return merged(base, update.pods, update.removed_pods)
+def inconsistencies(
+    snapshot: ClusterSnapshot, base: ClusterSnapshot | None = None
+) -> tuple[str, ...]:
+    """Return, in words, every reference that leads nowhere; a published snapshot has none.
 
-
-def inconsistencies(snapshot: ClusterSnapshot) -> tuple[str, ...]:
-    """Return, in words, every reference that leads nowhere; a published snapshot has none."""
-    pods, shapes, nodes = snapshot.pods, snapshot.shapes, snapshot.nodes
-    unknown_shapes = set(pods.shapes).difference(shapes)
-    problems = [
-        f'pod "{pods.namespaces[row]}/{pods.names[row]}" has unknown shape {shape}'
-        for row, shape in enumerate(pods.shapes if unknown_shapes else ())
-        if shape in unknown_shapes
-    ]
-    unknown_nodes = set(pods.nodes).difference(nodes, ("",))
-    problems += [
-        f'pod "{pods.namespaces[row]}/{pods.names[row]}" is bound to unknown node "{node}"'
-        for row, node in enumerate(pods.nodes if unknown_nodes else ())
-        if node in unknown_nodes
-    ]
-    problems += [
-        f'daemonset "{key}" has unknown shape {item.shape}'
-        for key, item in snapshot.daemonsets.items()
-        if item.shape not in shapes
-    ]
-    problems += [
-        f'node "{node.name}" belongs to unknown nodeclaim "{node.nodeclaim}"'
-        for node in nodes.values()
-        if node.nodeclaim and node.nodeclaim not in snapshot.nodeclaims
-    ]
+    Args:
+        snapshot: the cluster.
+        base: an earlier revision that has none: then only what is not shared with it is looked at.
+    """
+    problems = [*_astray(snapshot, base, "shapes"), *_astray(snapshot, base, "nodes")]
+    if not _shares(snapshot, base, "daemonsets", "shapes"):
+        problems += [
+            f'daemonset "{key}" has unknown shape {item.shape}'
+            for key, item in snapshot.daemonsets.items()
+            if item.shape not in snapshot.shapes
+        ]
+    if not _shares(snapshot, base, "nodes", "nodeclaims"):
+        problems += [
+            f'node "{node.name}" belongs to unknown nodeclaim "{node.nodeclaim}"'
+            for node in snapshot.nodes.values()
+            if node.nodeclaim and node.nodeclaim not in snapshot.nodeclaims
+        ]
     return tuple(problems)
+
+
+def _shares(snapshot: ClusterSnapshot, base: ClusterSnapshot | None, *collections: str) -> bool:
+    return base is not None and all(
+        getattr(snapshot, name) is getattr(base, name) for name in collections
+    )
+
+
+def _astray(
+    snapshot: ClusterSnapshot, base: ClusterSnapshot | None, collection: str
+) -> Iterable[str]:
+    """Yield which pods refer to a shape, or are bound to a node, that is not there."""
+    there = getattr(snapshot, collection)
+    blocks: Iterable[PodBlock] = snapshot.pods.blocks
+    if base is not None and getattr(base, collection).keys() <= there.keys():
+        checked = set(map(id, base.pods.blocks))
+        blocks = (block for block in blocks if id(block) not in checked)
+    for block in blocks:
+        column = getattr(block, collection)
+        unknown = set(column).difference(there, ("",))
+        for row, one in enumerate(column if unknown else ()):
+            if one in unknown:
+                where = f"has unknown shape {one}"
+                if collection == "nodes":
+                    where = f'is bound to unknown node "{one}"'
+                yield f'pod "{block.namespaces[row]}/{block.names[row]}" {where}'

@@ -256,6 +256,6 @@ class _Held:
 
 def _applied(update: SnapshotUpdate, base: ClusterSnapshot | None) -> ClusterSnapshot:
     snapshot = apply(update, base)
-    if problems := inconsistencies(snapshot):
+    if problems := inconsistencies(snapshot, base):
         raise InvalidRequest(f"{problems[0]} ({len(problems)} such in all)", field="update")
     return snapshot

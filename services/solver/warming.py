@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from libs.domain.feature_gates import FeatureGate
-from libs.domain.pod import PodTable
+from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
 from libs.domain.solution import SolveOptions
 from libs.runtime.app import Runtime

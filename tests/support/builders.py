@@ -10,7 +10,8 @@ from libs.domain.capacity import Catalogue, InstanceType, NodeClassRef, Offering
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool, NodeTemplate
-from libs.domain.pod import HostPort, NodeTerm, Owner, PodRow, PodShape, PodTable
+from libs.domain.pod import HostPort, NodeTerm, Owner, PodRow, PodShape
+from libs.domain.pod_table import PodTable
 from libs.domain.requirement import Entry, Operator, Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.resources import NOTHING, Resources

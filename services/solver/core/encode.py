@@ -181,8 +181,8 @@ def _devices(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses)
         return None
     snapshot = encoded.snapshot
     waiting = {uid for group in encoded.work.groups for uid in group.uids}
-    placed = zip(snapshot.pods.uids, snapshot.pods.nodes, strict=True)
-    moving = frozenset(uid for uid, node in placed if node and uid in waiting)
+    found = map(snapshot.pods.find, waiting)
+    moving = frozenset(row.uid for row in found if row is not None and row.node)
     inventory = Inventory(snapshot.device_pools.values(), moving)
     places = Places(snapshot, encoded.standing, inventory)
     return Devices(inventory, places, Selectors(snapshot.device_classes), classes)

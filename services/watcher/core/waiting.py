@@ -11,10 +11,12 @@ def has_waiting_pods(snapshot: ClusterSnapshot) -> bool:
 
     Complexity: one pass over the pods' columns; rows only of pods on leaving nodes.
     """
-    if any(snapshot.pods.provisionable):
+    blocks = snapshot.pods.blocks
+    if any(True in block.provisionable for block in blocks):
         return True
     leaving = {node.name for node in snapshot.nodes.values() if node.leaving}
     return bool(leaving) and any(
-        name in leaving and snapshot.pods.row(index).reschedulable
-        for index, name in enumerate(snapshot.pods.nodes)
+        name in leaving and block.row(index).reschedulable
+        for block in blocks
+        for index, name in enumerate(block.nodes)
     )

@@ -14,7 +14,8 @@ from prometheus_client import CollectorRegistry
 
 from libs.clients.outbox import SnapshotOutbox
 from libs.clients.pusher import PushPolicy, SnapshotPusher
-from libs.domain.pod import PodRow, PodShape, PodTable
+from libs.domain.pod import PodRow, PodShape
+from libs.domain.pod_table import PodTable
 from libs.domain.requirements import ANYTHING
 from libs.domain.resources import NOTHING
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId, keyed

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from libs.domain import device, pod, taint, topology
+from libs.domain.pod_table import PodTable
 from libs.domain.reason import TargetKind
 from tests.support.strategies.values import (
     amounts,
@@ -232,4 +233,4 @@ rows = st.builds(
     gang=texts,
     target=some(targets),
 )
-pod_tables = st.lists(rows, max_size=6).map(pod.PodTable.from_rows)
+pod_tables = st.lists(rows, max_size=6).map(PodTable.from_rows)

@@ -3,13 +3,14 @@
 Apart because explanations try changes by them, and a property holds that what is proposed helps.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import replace
 
 from libs.domain.capacity import Catalogue
 from libs.domain.nodepool import NodePool
-from libs.domain.pod import PodRow, PodShape, PodTable
+from libs.domain.pod import PodRow, PodShape
+from libs.domain.pod_change import merged
+from libs.domain.pod_table import PodTable
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
@@ -18,22 +19,18 @@ from libs.domain.snapshot import ClusterSnapshot, keyed
 
 def row_of(snapshot: ClusterSnapshot, uid: str) -> PodRow | None:
     """Return the pod of a uid, None if there is none."""
-    index = bisect_left(snapshot.pods.uids, uid)
-    if index == len(snapshot.pods) or snapshot.pods.uids[index] != uid:
-        return None
-    return snapshot.pods.row(index)
+    return snapshot.pods.find(uid)
 
 
 def with_shape(snapshot: ClusterSnapshot, uids: Iterable[str], shape: PodShape) -> ClusterSnapshot:
     """Return the snapshot with another shape for these pods."""
     number = max(snapshot.shapes, default=0) + 1
-    numbers = list(snapshot.pods.shapes)
-    for uid in uids:
-        numbers[bisect_left(snapshot.pods.uids, uid)] = number
+    rows = (row for row in map(snapshot.pods.find, uids) if row is not None)
+    changed = PodTable.from_rows(row._replace(shape=number) for row in rows)
     return replace(
         snapshot,
         shapes=keyed("shapes", (*snapshot.shapes.values(), replace(shape, id=number))),
-        pods=replace(snapshot.pods, shapes=tuple(numbers)),
+        pods=merged(snapshot.pods, changed, ()),
     )
 
 

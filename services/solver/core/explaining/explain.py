@@ -80,10 +80,10 @@ def _pod(
 
 def _named(snapshot: ClusterSnapshot, subject: str) -> PodRow | None:
     namespace, _, name = subject.partition("/")
-    table = snapshot.pods
-    for index, there in enumerate(table.names):
-        if there == name and table.namespaces[index] == namespace:
-            return table.row(index)
+    for block in snapshot.pods.blocks:
+        for index, there in enumerate(block.names):
+            if there == name and block.namespaces[index] == namespace:
+                return block.row(index)
     return None
 
 

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from libs.domain.errors import Forbidden, InvalidRequest
-from libs.domain.pod import PodRow, PodTable
+from libs.domain.pod import PodRow
+from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import (
     ClusterSnapshot,
     Epoch,

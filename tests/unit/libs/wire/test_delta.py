@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from joiner.snapshot.v1 import snapshot_pb2
 
-from libs.domain.pod import PodTable
+from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot, SnapshotUpdate, apply, delta, full
 from libs.wire.snapshot import decode_push_request, encode_push_request
 from tests.support.strategies.snapshot import snapshots

@@ -310,7 +310,7 @@ def test_an_empty_push_is_refused() -> None:
 
 
 def phase(number: Any) -> PodPhase:
-    return decode_pod_table(a_table(phases=[number])).phases[0]
+    return decode_pod_table(a_table(phases=[number])).blocks[0].phases[0]
 
 
 def state(number: Any) -> CommandState:

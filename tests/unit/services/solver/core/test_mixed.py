@@ -17,7 +17,7 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from libs.domain.pod import PodTable
+from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot, keyed
 from services.solver.core.solve import solve
 from tests.support.judging import Judgement, judged

@@ -10,7 +10,8 @@ from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import Plan
-from libs.domain.pod import PodRow, PodTable, Target
+from libs.domain.pod import PodRow, Target
+from libs.domain.pod_table import PodTable
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, keyed
 from libs.domain.solution import SolveOptions

@@ -1,0 +1,170 @@
+"""All pods of a cluster, as columns in blocks: a change makes few blocks anew, the rest is shared.
+
+Apart from `pod.py` because this is only about how rows are kept. Whoever derives something of a
+block may remember it with the block, by identity: blocks never change, and one revision shares with
+the next all but those in which a pod changed.
+
+Laws:
+- Rows are sorted by uid, each uid once.
+- Where a block ends is decided by the uid of its last row alone. So equal tables have equal blocks,
+  whatever changes led there.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain, pairwise
+from operator import attrgetter
+from typing import Any
+from zlib import crc32
+
+from libs.domain.pod import Owner, PodPhase, PodRow, Target
+
+_MEAN_ROWS = 64
+"""Rows of a block on average: enough that numpy is worth calling, few enough to be made anew."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
+class PodBlock:
+    """Pods as columns of equal length, sorted by uid; names and meaning are those of `PodRow`."""
+
+    uids: tuple[str, ...] = ()
+    namespaces: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    shapes: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    phases: tuple[PodPhase, ...] = ()
+    ready: tuple[bool, ...] = ()
+    provisionable: tuple[bool, ...] = ()
+    created_ms: tuple[int, ...] = ()
+    started_ms: tuple[int, ...] = ()
+    deleting_ms: tuple[int, ...] = ()
+    priorities: tuple[int, ...] = ()
+    deletion_costs: tuple[int, ...] = ()
+    do_not_disrupt_ms: tuple[int, ...] = ()
+    owners: tuple[Owner | None, ...] = ()
+    volume_claims: tuple[tuple[str, ...], ...] = ()
+    gangs: tuple[str, ...] = ()
+    targets: tuple[Target | None, ...] = ()
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[PodRow]) -> "PodBlock":
+        """Build a block of rows that are in order of uid already."""
+        return cls(**dict(zip(COLUMNS, zip(*rows, strict=True), strict=True))) if rows else cls()
+
+    def columns(self) -> tuple[tuple[Any, ...], ...]:
+        """Return all columns, in the order of `COLUMNS`."""
+        found: tuple[tuple[Any, ...], ...] = _columns(self)
+        return found
+
+    def rows(self) -> Iterator[PodRow]:
+        """Yield the rows in order of uid."""
+        return map(PodRow._make, zip(*self.columns(), strict=True))
+
+    def row(self, index: int) -> PodRow:
+        """Return one row."""
+        return PodRow._make(column[index] for column in self.columns())
+
+    def position(self, uid: str) -> int | None:
+        """Return the row of a uid, None if there is none."""
+        index = bisect_left(self.uids, uid)
+        return index if index < len(self.uids) and self.uids[index] == uid else None
+
+    def __len__(self) -> int:
+        return len(self.uids)
+
+
+COLUMNS = tuple(field.name for field in fields(PodBlock))
+"""The names of the columns, in the order of `PodRow`'s fields."""
+
+_columns = attrgetter(*COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class PodTable:
+    """All pods. A column of the whole table is made when asked for: use blocks where it matters."""
+
+    blocks: tuple[PodBlock, ...] = ()
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[PodRow]) -> "PodTable":
+        """Build a table of rows in any order; a uid that comes twice keeps its last row."""
+        by_uid = {row.uid: row for row in rows}
+        ordered = [by_uid[uid] for uid in sorted(by_uid)]
+        return cls.from_columns(PodBlock.from_rows(ordered))
+
+    @classmethod
+    def from_columns(cls, whole: PodBlock) -> "PodTable":
+        """Build a table of all its rows as one block."""
+        columns = whole.columns()
+        return cls(
+            tuple(
+                PodBlock(
+                    **{
+                        name: column[begin:end]
+                        for name, column in zip(COLUMNS, columns, strict=True)
+                    }
+                )
+                for begin, end in _spans(whole.uids)
+            )
+        )
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        """The uids, in order."""
+        return tuple(self.column("uids"))
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces."""
+        return tuple(self.column("namespaces"))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self.column("names"))
+
+    def column(self, name: str) -> Iterator[Any]:
+        """Yield one column of the whole table."""
+        return chain.from_iterable(map(attrgetter(name), self.blocks))
+
+    def rows(self) -> Iterator[PodRow]:
+        """Yield the rows in order of uid."""
+        return chain.from_iterable(block.rows() for block in self.blocks)
+
+    def find(self, uid: str) -> PodRow | None:
+        """Return the row of a uid, None if there is none."""
+        at = bisect_left(self.blocks, uid, key=last_uid)
+        if at == len(self.blocks):
+            return None
+        index = self.blocks[at].position(uid)
+        return None if index is None else self.blocks[at].row(index)
+
+    def bound_to(self, nodes: frozenset[str]) -> Iterator[PodRow]:
+        """Yield the pods on these nodes, in order of uid."""
+        for block in self.blocks:
+            if not nodes.isdisjoint(block.nodes):
+                for index, node in enumerate(block.nodes):
+                    if node in nodes:
+                        yield block.row(index)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.blocks))
+
+
+def last_uid(block: PodBlock) -> str:
+    """Return the uid by which a block, which has rows, is found."""
+    return block.uids[-1]
+
+
+def ends_block(uid: str) -> bool:
+    """Tell whether a row of this uid is the last one of its block."""
+    return crc32(uid.encode()) % _MEAN_ROWS == 0
+
+
+def _spans(uids: Sequence[str]) -> list[tuple[int, int]]:
+    """Return begin and end of each block into which rows with these uids are cut."""
+    ends = [end for end, uid in enumerate(uids, start=1) if ends_block(uid)]
+    if len(uids) and (not ends or ends[-1] < len(uids)):
+        ends.append(len(uids))
+    return list(pairwise([0, *ends]))
