@@ -29,15 +29,14 @@ class _Digest:
 
     def __init__(self) -> None:
         self._known: dict[int, bytes] = {}
+        self._names: dict[type, list[str]] = {}
 
     def of(self, value: object) -> bytes:
         """Return the digest of a value."""
         found = self._known.get(id(value))
         if found is None:
-            found = self._read(value)
             # The plan holds every one of its parts, so that identities stay true while it is read.
-            if isinstance(value, Requirements | tuple):
-                self._known[id(value)] = found
+            found = self._known[id(value)] = self._read(value)
         return found
 
     def _read(self, value: object) -> bytes:
@@ -48,7 +47,10 @@ class _Digest:
                 return _hash(repr(value).encode())
             return _hash(b"".join(map(self.of, value)))
         if is_dataclass(value) and not isinstance(value, Resources):
-            parts = b"".join(self.of(getattr(value, field.name)) for field in fields(value))
+            names = self._names.get(type(value))
+            if names is None:
+                names = self._names[type(value)] = [field.name for field in fields(value)]
+            parts = b"".join([self.of(getattr(value, name)) for name in names])
             return _hash(type(value).__name__.encode() + parts)
         return _hash(repr(value).encode())
 
