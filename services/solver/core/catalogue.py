@@ -75,6 +75,12 @@ class CatalogueColumns:
             found = self._keys[key] = _key_column(self, key)
         return found
 
+    def states(self, key: str, offerings: Bools) -> bool:
+        """Tell whether one of these offerings, (n_offerings,), or its type states a key."""
+        column = self.key(key)
+        there = np.unique(column.index[offerings]).tolist()
+        return any(one is not None for number in there for one in column.distinct[number])
+
     def mask(self, asked: Requirement, *, lenient: bool) -> Bools:
         """Return (n_offerings,): which offerings can meet a requirement.
 

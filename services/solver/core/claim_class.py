@@ -263,10 +263,7 @@ class ClaimClasses:
         own = known.requirements.get(key)
         if own is None or not own.complement or key not in known.template.requirements:
             return None
-        column = known.template.columns.key(key)
-        numbers = np.unique(column.index[known.offerings]).tolist()
-        is_sold = any(one is not None for number in numbers for one in column.distinct[number])
-        return None if is_sold else own
+        return None if known.template.columns.states(key, known.offerings) else own
 
     def _met(self, wanted: Requirement) -> int:
         """Return the domains that are met elsewhere and that this requirement accepts."""

@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 
 from services.solver.core import min_values
+from services.solver.core.arrivals import Arrivals, reached
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins, cheapest_bins
@@ -19,7 +20,6 @@ from services.solver.core.claim_class import Bounds, ClaimClass
 from services.solver.core.devices.allocating import PlannedGrant
 from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.problem import Problem, Request
-from services.solver.core.rules import Arrivals
 from services.solver.core.tally import Opened
 from services.solver.core.vectors import Ints, covering, most_that_fit
 from services.solver.core.verdict import Verdict, verdict
@@ -205,11 +205,10 @@ class ClaimPacker:
                 continue
             whole = classes.root(limits.template, limits.rows())
             for arrivals in topology.arrivals(limits.template):
-                there, root = where, whole
+                there, root = where, reached(classes, whole, arrivals)
                 if arrivals.offerings is not None:
                     there = verdict(topology, request.ask, arrivals)
-                    root = classes.restrict(whole, arrivals.offerings)
-                if there is None or there.new_cap <= 0 or not root.offerings.any():
+                if there is None or there.new_cap <= 0 or root is None:
                     continue
                 opened = self._open_some(request, there, root, arrivals, want)
                 if opened is not None:

@@ -19,6 +19,7 @@ from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.resources import NODES, NOTHING, Resources, readable_amount
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core import min_values
+from services.solver.core.arrivals import reached
 from services.solver.core.ask import with_volumes
 from services.solver.core.bearing import not_borne
 from services.solver.core.case import Case, Part
@@ -303,10 +304,11 @@ def _allowed_by(case: Case, part: Part, known: ClaimClass) -> bool:
     Daemons that come there before the pod are counted.
     """
     for arrivals in case.problem.topology.arrivals(known.template):
-        where, there = part.where, known
+        where, there = part.where, reached(case.problem.classes, known, arrivals)
+        if there is None:
+            continue
         if arrivals.offerings is not None:
             where = verdict(case.problem.topology, part.ask, arrivals)
-            there = case.problem.classes.restrict(known, arrivals.offerings)
         if where is not None and where.new_cap > 0 and _within(case, there, where):
             return True
     return False

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from libs.domain.pod import PodShape
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from services.solver.core.tally import Tally
-from services.solver.core.vectors import Bools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +69,3 @@ class Rules:
             or self.exclusive
             or self.pins
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arrivals:
-    """Daemons that other pods look at and that come to a new node before any other pod."""
-
-    shapes: tuple[PodShape, ...] = ()
-    offerings: Bools | None = None
-    """(n_offerings,): to whose nodes these ones come, and no others; None for all."""
-    pins: tuple[str, ...] = ()
-    """Keys of which a claim must be in one domain, since they are counted there."""
-
-    def count(self, tally: Tally) -> int:
-        """Return how many of them a tally counts."""
-        return sum(shape.id in tally.shapes for shape in self.shapes)
-
-
-NOBODY = Arrivals()

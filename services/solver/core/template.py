@@ -18,7 +18,7 @@ from libs.domain.allocatable import corrected
 from libs.domain.capacity import NodeClassRef
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
-from libs.domain.pod import HostPort, PodShape
+from libs.domain.pod import HostPort
 from libs.domain.reason import Rule
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NODES, Resources
@@ -49,7 +49,7 @@ class DaemonPorts:
 class Daemon:
     """A pod that comes to new nodes by itself, and the offerings to which it comes."""
 
-    shape: PodShape
+    ask: Ask
     offerings: Bools
     """(n_offerings,)."""
 
@@ -191,8 +191,8 @@ def _template(
     offerings = _offerings(offers.columns, requirements)
     coming = tuple(
         Daemon(
-            shape=ask.shape,
-            offerings=_daemon_offerings(ask, pool, offers.columns, requirements, offerings),
+            ask=ask,
+            offerings=daemon_offerings(ask, pool, offers.columns, requirements, offerings),
         )
         for ask in daemons.values()
     )
@@ -202,9 +202,9 @@ def _template(
     for one in coming:
         rows = np.zeros(len(columns.rows), np.bool_)
         rows[columns.row[one.offerings]] = True
-        overhead[rows] += dimensions.requests(one.shape.requests)
-        if one.shape.host_ports and rows.any():
-            ports.append(DaemonPorts(ports=one.shape.host_ports, rows=rows))
+        overhead[rows] += dimensions.requests(one.ask.shape.requests)
+        if one.ask.shape.host_ports and rows.any():
+            ports.append(DaemonPorts(ports=one.ask.shape.host_ports, rows=rows))
     observed = _observed(columns, pool.template.node_class, snapshot)
     room = _allocatable(columns, observed, dimensions) - overhead
     limited = tuple(name for name in pool.limits if name != NODES)
@@ -237,14 +237,22 @@ def _offerings(columns: CatalogueColumns, requirements: Requirements) -> Bools:
     return mask
 
 
-def _daemon_offerings(
+def daemon_offerings(
     ask: Ask,
     pool: NodePool,
     columns: CatalogueColumns,
     requirements: Requirements,
     offerings: Bools,
 ) -> Bools:
-    """Return (n_offerings,): where the daemon's pod will run."""
+    """Return (n_offerings,): where the daemon's pod will run.
+
+    Args:
+        ask: what it asks for.
+        pool: whose nodes they are.
+        columns: what is sold to the pool.
+        requirements: what the nodes are required to be.
+        offerings: (n_offerings,): those of which there may be nodes.
+    """
     found = np.zeros(len(columns.offerings), np.bool_)
     if not bears(ask.shape, pool.template.taints):
         return found

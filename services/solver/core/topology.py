@@ -14,16 +14,16 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape
 from libs.domain.workload import Namespace
+from services.solver.core.arrivals import Arrivals, arrivals
 from services.solver.core.ask import Ask
 from services.solver.core.domains import ABSENT, is_single, members
 from services.solver.core.ground import Ground
-from services.solver.core.rules import Arrivals, Keeper, Rules, SpreadRule
+from services.solver.core.rules import Keeper, Rules, SpreadRule
 from services.solver.core.tallies import Tallies
 from services.solver.core.tally import Opened, Tally, admits_claim, admitted
-from services.solver.core.template import Daemon, Template
+from services.solver.core.template import Template
 from services.solver.core.turns import Cause, Event
 from services.solver.core.vectors import Bools, Ints
 from services.solver.core.workload import BoundPods
@@ -153,30 +153,17 @@ class Topology:
         return found
 
     def arrivals(self, template: Template) -> tuple[Arrivals, ...]:
-        """Return which daemons come to new nodes of a pool, apart by which ones, cheapest first."""
+        """Return which daemons that others look at come to new nodes of a pool."""
         found = self._arrivals.get(template.index)
         if found is None:
-            coming = [one for one in template.daemons if one.shape.id in self._daemons]
-            found = self._arrivals[template.index] = tuple(self._apart(template, coming))
+            coming = [one for one in template.daemons if one.ask.shape.id in self._daemons]
+            found = tuple(arrivals(template, coming, self._counted_by))
+            self._arrivals[template.index] = found
         return found
 
-    def _apart(self, template: Template, coming: list[Daemon]) -> Iterable[Arrivals]:
-        if not coming:
-            yield Arrivals()
-            return
-        left = template.offerings.copy()
-        while left.any():
-            numbers = np.flatnonzero(left)
-            first = numbers[template.columns.rank[numbers].argmin()]
-            same = left.copy()
-            for one in coming:
-                same &= one.offerings == one.offerings[first]
-            left &= ~same
-            shapes = tuple(self._daemons[one.shape.id] for one in coming if one.offerings[first])
-            keys = {tally.key for shape in shapes for tally in self._tallies.counting[shape.id]}
-            yield Arrivals(
-                shapes=shapes, offerings=same, pins=tuple(sorted(keys - {label_keys.HOSTNAME}))
-            )
+    def _counted_by(self, daemon: PodShape) -> frozenset[str]:
+        """Return the topology keys by which a daemon is counted."""
+        return frozenset(tally.key for tally in self._tallies.counting[daemon.id])
 
     def least_arriving(self, ask: Ask, tally: Tally) -> int:
         """Return how many pods that a tally counts come to any node that the pod could get."""

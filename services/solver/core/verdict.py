@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from services.solver.core.arrivals import NOBODY, Arrivals
 from services.solver.core.ask import Ask
 from services.solver.core.claim_class import Bounds
 from services.solver.core.domains import ABSENT, members
-from services.solver.core.rules import NOBODY, AffinityRule, Arrivals, Rules, SpreadRule
+from services.solver.core.rules import AffinityRule, Rules, SpreadRule
 from services.solver.core.tally import Tally
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import UNBOUNDED, Bools, Ints
