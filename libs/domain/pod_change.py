@@ -2,12 +2,13 @@
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from libs.domain.pod import PodRow
-from libs.domain.pod_table import COLUMNS, PodBlock, PodTable, ends_block, last_uid
+from libs.domain.pod_table import COLUMNS, PodBlock, PodTable, ends_block, joined, last_uid
 
+_NOTHING = PodBlock()
 _Changes = Mapping[str, PodRow | None]
 """By uid what becomes of it: its row, or nothing."""
 
@@ -38,27 +39,21 @@ def merged(base: PodTable, upserts: PodTable, removed: Iterable[str]) -> PodTabl
     if not changed:
         return base
     found: list[PodBlock] = []
-    begun: list[PodRow] = []
+    begun = _NOTHING
     """Rows of a block whose last one is yet to come."""
     done = 0
     for at, own in _by_block(base, changed):
         if begun and at > done:
             # The block before has lost its end, so that it goes on with the next one.
-            found.append(PodBlock.from_rows([*begun, *base.blocks[done].rows()]))
-            done, begun = done + 1, []
+            found.append(joined(begun, base.blocks[done]))
+            begun, done = _NOTHING, done + 1
         found += base.blocks[done:at]
-        block = base.blocks[at]
-        if not begun and (replaced := _replaced(block, own)) is not None:
-            found.append(replaced)
-        else:
-            whole, begun = _cut([*begun, *_with(block, own)])
-            found += whole
+        *whole, begun = _cut(joined(begun, _edited(base.blocks[at], own)), own)
+        found += whole
         done = at + 1
-    if begun and done < len(base.blocks):
-        begun += base.blocks[done].rows()
-        done += 1
     if begun:
-        found.append(PodBlock.from_rows(begun))
+        found.append(joined(begun, *base.blocks[done : done + 1]))
+        done += 1
     return PodTable((*found, *base.blocks[done:]))
 
 
@@ -73,44 +68,39 @@ def _by_block(base: PodTable, changed: _Changes) -> Iterator[tuple[int, _Changes
     yield from sorted(found.items())
 
 
-def _replaced(block: PodBlock, changed: _Changes) -> PodBlock | None:
-    """Return the block with other content of rows that it has; None where rows come or go."""
-    rows: dict[int, PodRow] = {}
-    for uid, row in changed.items():
-        position = block.position(uid)
-        if row is None or position is None:
-            return None
-        rows[position] = row
-    columns = {
-        name: _with_values(column, {position: row[field] for position, row in rows.items()})
-        for field, (name, column) in enumerate(zip(COLUMNS, block.columns(), strict=True))
-    }
-    return PodBlock(**columns)
+def _edited(block: PodBlock, changed: _Changes) -> PodBlock:
+    """Return the block after the changes, with its own columns where they do not differ."""
+    edits = [_edit(block.uids, uid, row) for uid, row in sorted(changed.items(), reverse=True)]
+    columns = (
+        _spliced(column, [(span, values[field : field + 1]) for span, values in edits])
+        for field, column in enumerate(block.columns())
+    )
+    return PodBlock(**dict(zip(COLUMNS, columns, strict=True)))
 
 
-def _with_values(column: tuple[Any, ...], values: Mapping[int, Any]) -> tuple[Any, ...]:
-    """Return the column with these values; the same object where they are there already."""
-    if all(column[position] == value for position, value in values.items()):
+def _edit(uids: tuple[str, ...], uid: str, row: PodRow | None) -> tuple[slice, tuple[Any, ...]]:
+    """Return which rows go, one or none, and what comes in their place, one row or none."""
+    begin = bisect_left(uids, uid)
+    there = begin < len(uids) and uids[begin] == uid
+    return slice(begin, begin + there), row or ()
+
+
+def _spliced(
+    column: tuple[Any, ...], edits: Sequence[tuple[slice, tuple[Any, ...]]]
+) -> tuple[Any, ...]:
+    """Return the column after edits, those of later rows first; the same object if it is equal."""
+    if all(column[span] == values for span, values in edits):
         return column
     found = list(column)
-    for position, value in values.items():
-        found[position] = value
+    for span, values in edits:
+        found[span] = values
     return tuple(found)
 
 
-def _with(block: PodBlock, changed: _Changes) -> list[PodRow]:
-    rows = [row for row in block.rows() if row.uid not in changed]
-    rows += [row for row in changed.values() if row is not None]
-    rows.sort(key=lambda row: row.uid)
-    return rows
-
-
-def _cut(rows: list[PodRow]) -> tuple[list[PodBlock], list[PodRow]]:
-    """Return the blocks into which the rows are cut, and the rows behind the last end."""
-    found = []
-    begin = 0
-    for end, row in enumerate(rows, start=1):
-        if ends_block(row.uid):
-            found.append(PodBlock.from_rows(rows[begin:end]))
-            begin = end
-    return found, rows[begin:]
+def _cut(block: PodBlock, changed: _Changes) -> tuple[PodBlock, ...]:
+    """Return the blocks that the rows make, and last the rows, often none, behind the last end."""
+    if any(ends_block(uid) for uid, row in changed.items() if row is not None):
+        blocks = PodTable.from_columns(block).blocks
+    else:
+        blocks = (block,)
+    return (*blocks, _NOTHING) if block and ends_block(last_uid(block)) else blocks

@@ -96,6 +96,9 @@ class PodTable:
     @classmethod
     def from_columns(cls, whole: PodBlock) -> "PodTable":
         """Build a table of all its rows as one block."""
+        spans = _spans(whole.uids)
+        if len(spans) == 1:
+            return cls((whole,))
         columns = whole.columns()
         return cls(
             tuple(
@@ -105,7 +108,7 @@ class PodTable:
                         for name, column in zip(COLUMNS, columns, strict=True)
                     }
                 )
-                for begin, end in _spans(whole.uids)
+                for begin, end in spans
             )
         )
 
@@ -150,6 +153,20 @@ class PodTable:
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks))
+
+
+def joined(one: PodBlock, *others: PodBlock) -> PodBlock:
+    """Return the rows of several blocks, which follow each other, as one."""
+    blocks = [block for block in (one, *others) if block]
+    if len(blocks) < 2:
+        return blocks[0] if blocks else one
+    columns = zip(*(block.columns() for block in blocks), strict=True)
+    return PodBlock(
+        **{
+            name: tuple(chain.from_iterable(parts))
+            for name, parts in zip(COLUMNS, columns, strict=True)
+        }
+    )
 
 
 def last_uid(block: PodBlock) -> str:

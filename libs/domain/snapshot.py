@@ -253,10 +253,10 @@ def _astray(
     if base is not None and getattr(base, collection).keys() <= there.keys():
         checked = set(map(id, base.pods.blocks))
         blocks = (block for block in blocks if id(block) not in checked)
-    for block in blocks:
-        column = getattr(block, collection)
-        unknown = set(column).difference(there, ("",))
-        for row, one in enumerate(column if unknown else ()):
+    referring = [(block, getattr(block, collection)) for block in blocks]
+    unknown = set().union(*(column for _, column in referring)).difference(("",), there)
+    for block, column in referring if unknown else ():
+        for row, one in enumerate(column):
             if one in unknown:
                 where = f"has unknown shape {one}"
                 if collection == "nodes":
