@@ -20,6 +20,7 @@ from services.solver.core.claim_class import Bounds, ClaimClass
 from services.solver.core.devices.allocating import PlannedGrant
 from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.problem import Problem, Request
+from services.solver.core.sizes import Sizes
 from services.solver.core.tally import Opened
 from services.solver.core.vectors import Ints, covering, most_that_fit
 from services.solver.core.verdict import Verdict, verdict
@@ -34,6 +35,7 @@ class ClaimPacker:
     def __init__(self, problem: Problem, bins: Bins) -> None:
         self._problem = problem
         self._bins = bins
+        self._sizes: Sizes | None = None
         self.deferred: set[int] = set()
         """Groups that wait for a reservation to be settled."""
 
@@ -200,7 +202,8 @@ class ClaimPacker:
             want: how many pods there are.
         """
         topology, classes = self._problem.topology, self._problem.classes
-        for limits in self._problem.limits:
+        for pool in self._large_enough(request):
+            limits = self._problem.limits[pool]
             if not limits.nodes_left:
                 continue
             whole = classes.root(limits.template, limits.rows())
@@ -214,6 +217,13 @@ class ClaimPacker:
                 if opened is not None:
                     return opened
         return 0
+
+    def _large_enough(self, request: Request) -> list[int]:
+        """Return the pools that have a type with room for a pod, whatever else it asks for."""
+        if self._sizes is None:
+            classes, pools = self._problem.classes, self._problem.templates
+            self._sizes = Sizes([classes.root(one, None).frontier for one in pools])
+        return self._sizes.suiting(request.vector)
 
     def _open_some(
         self, request: Request, where: Verdict, root: ClaimClass, arrivals: Arrivals, want: int

@@ -30,7 +30,6 @@ from services.solver.core.domains import apart_from_hostname
 from services.solver.core.neighbours import about_others
 from services.solver.core.storage_room import too_little
 from services.solver.core.template import Refused, Template
-from services.solver.core.unsold import unsold
 from services.solver.core.vectors import Ints
 from services.solver.core.verdict import Verdict, verdict
 
@@ -55,7 +54,7 @@ def pool_rejection(case: Case, template: Template) -> Rejection | None:
             return rejection(name, Rule.HOST_PORTS, "a daemon takes the host port on every type")
         known = by_ports
     if not known.rows_for(case.vector).any():
-        return _too_small(case, known)
+        return case.problem.too_small.rejection(known, case.vector)
     return _by_devices(case, known) or _by_state(case, known)
 
 
@@ -147,80 +146,6 @@ def _label_rejection(case: Case, template: Template, asked: Requirements) -> Rej
         mask = mask & own
         before.append(one)
     return rejection(name, Rule.OFFERINGS, "no offering has all that is asked for")
-
-
-# Resources.
-
-
-def _too_small(case: Case, known: ClaimClass) -> Rejection:
-    """Name the type that misses least, and what it misses."""
-    template = known.template
-    columns = template.columns
-    rows = np.flatnonzero(known.rows)
-    nearest = int(rows[nearness(case.vector, template.room[rows], _row_rank(known)[rows])[0]])
-    kind = columns.types[int(columns.row_type[nearest])].name
-    overhead = template.overhead[nearest]
-    asked, offered = case.vector + overhead, template.room[nearest] + overhead
-    short = shortages(case.problem.dimensions.names, asked, offered)
-    taken = dict(zip(case.problem.dimensions.names, overhead.tolist(), strict=True))
-    message = ", ".join(_asked(name, want, taken[name]) for name, want, _ in short)
-    offers = ", ".join(f"{readable_amount(name, there)} {name}" for name, _, there in short)
-    found = rejection(
-        template.pool.name,
-        Rule.RESOURCES,
-        f"{message}; the nearest instance type {kind} offers {offers}",
-    )
-    found = replace(
-        found,
-        nearest_instance_type=kind,
-        asked=Resources({name: want for name, want, _ in short}),
-        offered=Resources({name: max(there, 0) for name, _, there in short}),
-        overhead=Resources({name: taken[name] for name, _, _ in short if taken[name]}),
-        suggestion="; ".join(
-            f"lower the request of {name} by {readable_amount(name, want - there, up=True)}"
-            for name, want, there in short
-        ),
-    )
-    other = unsold(known, case.vector)
-    if other is None:
-        return found
-    message = f"{message}; {other.message}; the nearest that is, {kind}, offers {offers}"
-    found = replace(found, rule=Rule.OFFERINGS, message=message, key=other.key)
-    change = f"ask for another {other.key}"
-    return replace(found, suggestion=change) if other.key else found
-
-
-def _asked(name: str, want: int, by_daemons: int) -> str:
-    daemons = (
-        f", {readable_amount(name, by_daemons, up=True)} of it by daemons" if by_daemons else ""
-    )
-    return f"{readable_amount(name, want, up=True)} {name} asked{daemons}"
-
-
-def nearness(asked: Ints, room: Ints, ties: Ints) -> Ints:
-    """Return the rows of `room`, (n, n_resources), by how little they miss, nearest first.
-
-    First those that miss fewest resources, then those that miss the smallest share of what is
-    asked, then by `ties`, (n,).
-    """
-    missing = np.maximum(asked - room, 0)
-    share = (missing / np.maximum(asked, 1)).max(axis=1, initial=0)
-    order: Ints = np.lexsort((ties, share, (missing > 0).sum(axis=1)))
-    return order
-
-
-def shortages(names: tuple[str, ...], asked: Ints, offered: Ints) -> list[tuple[str, int, int]]:
-    """Return (resource, asked, offered) of what does not suffice."""
-    numbers = zip(names, asked.tolist(), offered.tolist(), strict=True)
-    return [(name, want, there) for name, want, there in numbers if want > there]
-
-
-def _row_rank(known: ClaimClass) -> Ints:
-    """Return (n_rows,): the rank of each row's cheapest offering."""
-    columns = known.template.columns
-    best = np.full(len(columns.rows), len(columns.offerings), np.int64)
-    np.minimum.at(best, columns.row, columns.rank)
-    return best
 
 
 # What depends on the rest of the plan.

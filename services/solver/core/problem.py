@@ -1,6 +1,6 @@
 """What packing works on: one problem, and what every pod of a group takes of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from services.solver.core.devices.allocating import Devices
 from services.solver.core.limits import PoolLimits
 from services.solver.core.reservations import Reservations
 from services.solver.core.template import Template
+from services.solver.core.too_small import TooSmall
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Dimensions, Ints
 from services.solver.core.workload import Group
@@ -46,6 +47,7 @@ class Problem:
     min_values: MinValuesPolicy
     devices: Devices | None
     """None where claims of devices are not planned for: the gate is closed, or there are none."""
+    too_small: TooSmall = field(default_factory=TooSmall)
 
 
 def a_request(group: int, ask: Ask, dimensions: Dimensions) -> Request:

@@ -24,10 +24,11 @@ from services.solver.core.contradictions import contradiction, volumes_apart
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.exclusion import conflict
 from services.solver.core.neighbours import about_others
-from services.solver.core.pool_reasons import DEVICES_IGNORED, nearness, shortages
+from services.solver.core.pool_reasons import DEVICES_IGNORED
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.standing_packing import compatible
 from services.solver.core.storage_room import too_little
+from services.solver.core.too_small import nearness, shortages
 from services.solver.core.vectors import Bools, Ints, covering
 
 Refusals = tuple[Rule | None, ...]

@@ -34,14 +34,8 @@ def unsold(known: ClaimClass, asked: Ints) -> Unsold | None:
     columns = known.template.columns
     kinds = columns.row_type[columns.row]
     too_small = np.isin(kinds, columns.row_type[known.rows])
-    would_do = covering(known.template.room, asked)[columns.row] & ~too_small
-    of_offerings: list[tuple[Requirement, Bools]] = []
-    for one in known.requirements:
-        mask = columns.mask(one, lenient=one.key in known.template.requirements)
-        if one.key in columns.offering_keys:
-            of_offerings.append((one, mask))
-        else:
-            would_do = would_do & mask
+    by_type, of_offerings = wanted(known)
+    would_do = covering(known.template.room, asked)[columns.row] & ~too_small & by_type
     if not would_do.any():
         return None
     met = would_do.copy()
@@ -56,6 +50,25 @@ def unsold(known: ClaimClass, asked: Ints) -> Unsold | None:
         both = " and ".join(str(one) for one, mask in of_offerings if not mask[own].all())
         return Unsold(message=f"{name} would do, but is not sold with {both} at once", key="")
     return Unsold(message=f"{name} would do, but is not sold with {lacking[0]}", key=lacking[0].key)
+
+
+def wanted(known: ClaimClass) -> tuple[Bools, list[tuple[Requirement, Bools]]]:
+    """Return which offerings are of types that would do by label, room and price apart.
+
+    Returns:
+        (n_offerings,) of what is required of types, and what is required of offerings with the
+        offerings that meet it, (n_offerings,).
+    """
+    columns = known.template.columns
+    of_types = np.ones(len(columns.offerings), np.bool_)
+    of_offerings: list[tuple[Requirement, Bools]] = []
+    for one in known.requirements:
+        mask = columns.mask(one, lenient=one.key in known.template.requirements)
+        if one.key in columns.offering_keys:
+            of_offerings.append((one, mask))
+        else:
+            of_types &= mask
+    return of_types, of_offerings
 
 
 def _cheapest(columns: CatalogueColumns, offerings: Bools) -> tuple[str, Bools]:
