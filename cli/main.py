@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from cli import bench
 from cli.formats import Format
 from cli.options import Choices, Judge, Machines, Subject
 from libs.domain.question import SubjectKind
@@ -23,6 +24,7 @@ imports = typer.Typer(no_args_is_help=True, help="Turn a foreign trace into Kube
 app.add_typer(imports, name="import")
 explains = typer.Typer(no_args_is_help=True, help="Say why a pod waits, what a node or pool does.")
 app.add_typer(explains, name="explain")
+app.add_typer(bench.app, name="bench")
 
 Files = Annotated[
     list[str],

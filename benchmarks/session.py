@@ -1,0 +1,149 @@
+"""A watcher's way to an answer, stage by stage: state, snapshot, push, question, assignment.
+
+Apart from the watcher because it drives each step by hand and takes the time in between. What does
+the work is the watcher's own: `ClusterState`, `SnapshotOutbox`, `SnapshotPusher`.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Iterable
+from datetime import UTC, datetime, timedelta
+
+import grpc
+from joiner.solver.v1 import solver_pb2 as pb
+from joiner.solver.v1 import solver_pb2_grpc
+
+from benchmarks.catalogues import Sold
+from benchmarks.process import CALL_LIMIT
+from libs.clients.outbox import SnapshotOutbox
+from libs.clients.pusher import PushPolicy, SnapshotPusher
+from libs.cluster.state import ClusterState
+from libs.domain.capacity import Catalogue
+from libs.domain.errors import InvalidRequest
+from libs.domain.question import SnapshotReference, SolveQuestion
+from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId, inconsistencies
+from libs.domain.solution import SolveOptions
+from libs.kube.objects.kinds import KubeObject
+from libs.kube.objects.pod import Pod
+from libs.runtime.backoff import Backoff, BackoffPolicy
+from libs.runtime.clock import Clock, SystemClock
+from libs.runtime.network import GrpcNetwork
+from libs.runtime.randomness import Random
+from libs.runtime.timeouts import CallDeadlines
+from libs.wire.question import encode_solve_question
+
+NOW = datetime(2026, 7, 1, 12, tzinfo=UTC)
+"""The instant of every decision."""
+
+_CLUSTER = "home"
+_SLOWEST_ANSWER = timedelta(minutes=10)
+_SHOWN = 3
+_HANDSHAKE = BackoffPolicy(first=timedelta(milliseconds=5), cap=timedelta(milliseconds=20))
+
+
+class Session:
+    """One cluster and its solver; made by `session`."""
+
+    def __init__(self, channel: grpc.aio.Channel, sold: Sold, boot: str, clock: Clock) -> None:
+        self.clock = clock
+        self._state = ClusterState()
+        self._state.set_catalogue(
+            Catalogue(
+                node_class=sold.node_class,
+                etag=boot,
+                observed_at=NOW,
+                instance_types=sold.instance_types,
+                well_known_keys=sold.well_known_keys,
+            )
+        )
+        self._epoch = Epoch(boot_id=boot)
+        self._revision = 0
+        self._outbox = SnapshotOutbox()
+        self._held: set[SnapshotId] = set()
+        self._acknowledged = asyncio.Event()
+        self._stub = solver_pb2_grpc.SolverServiceStub(channel)
+        self._pusher = SnapshotPusher(
+            channel,
+            self._outbox,
+            clock=clock,
+            backoff=Backoff(_HANDSHAKE, clock, Random(0)),
+            policy=PushPolicy(answer=_SLOWEST_ANSWER),
+            on_acknowledged=self._note,
+        )
+
+    async def run(self) -> None:
+        """Push until cancelled."""
+        await self._pusher.run()
+
+    def ingest(self, objects: Iterable[KubeObject]) -> None:
+        """Take objects in as the watcher does."""
+        for one in objects:
+            self._state.upsert(one)
+
+    def forget(self, pods: Iterable[Pod]) -> None:
+        """Take pods out again."""
+        for one in pods:
+            self._state.remove("Pod", one.metadata.namespace, one.metadata.name)
+
+    def snapshot(self) -> ClusterSnapshot:
+        """Make a snapshot of what is known now.
+
+        Raises:
+            InvalidRequest: the workload is broken: something in it was set aside.
+        """
+        self._revision += 1
+        number = SnapshotId(cluster_id=_CLUSTER, epoch=self._epoch, revision=self._revision)
+        made = self._state.snapshot(NOW, number)
+        problems = [f"{one.kind} {one.name}: {one.message}" for one in made.set_aside.values()]
+        if problems or (problems := list(inconsistencies(made))):
+            raise InvalidRequest("; ".join(problems[:_SHOWN]), field="workload")
+        return made
+
+    async def push(self, snapshot: ClusterSnapshot) -> None:
+        """Push a snapshot and wait until the solver holds it."""
+        self._outbox.put(snapshot)
+        while snapshot.id not in self._held:
+            self._acknowledged.clear()
+            await self._acknowledged.wait()
+        self._held = {snapshot.id}
+
+    async def solve(self, snapshot: ClusterSnapshot, options: SolveOptions) -> pb.SolveResponse:
+        """Ask about a snapshot that is held."""
+        reference = SnapshotReference(cluster_id=_CLUSTER, id=snapshot.id)
+        question = encode_solve_question(SolveQuestion(snapshot=reference, options=options))
+        return await self._stub.Solve(question, timeout=CALL_LIMIT.total_seconds())
+
+    def _note(self, number: SnapshotId) -> None:
+        self._held.add(number)
+        self._acknowledged.set()
+
+
+def bins(message: pb.SolveResponse) -> dict[str, str]:
+    """Return where each placed pod goes, by uid: a node, a claim in flight, a new claim."""
+    found: dict[str, str] = {}
+    for nomination in message.plan.nominations:
+        found.update(dict.fromkeys(nomination.pod_uids, nomination.node or nomination.nodeclaim))
+    for claim in message.plan.nodeclaims:
+        found.update(dict.fromkeys(claim.pod_uids, f"new-{claim.index}"))
+    return found
+
+
+@contextlib.asynccontextmanager
+async def session(address: str, sold: Sold, boot: str) -> AsyncIterator[Session]:
+    """Give a session whose pusher runs until the block ends.
+
+    Args:
+        address: where the solver listens.
+        sold: the catalogue of its only node class.
+        boot: tells this session from others of the same solver.
+    """
+    deadlines = CallDeadlines(unary=CALL_LIMIT)
+    network = GrpcNetwork(None, deadlines)
+    made = Session(network.channel(address), sold, boot, SystemClock())
+    pushing = asyncio.create_task(made.run(), name="push")
+    try:
+        yield made
+    finally:
+        pushing.cancel()
+        await asyncio.gather(pushing, return_exceptions=True)
+        await network.close()

@@ -1,0 +1,1 @@
+"""The workloads, a module per kind; `named.py` is the front door."""
