@@ -33,11 +33,13 @@ class Arrivals:
     """(n_offerings,): to whose nodes these ones come, and no others; None for all."""
     settled: Requirements = ANYTHING
     """Labels that the pool leaves open and that a node must have for that."""
+    perhaps: tuple[PodShape, ...] = ()
+    """Those of which that depends on what is bought in the end."""
     pins: tuple[str, ...] = ()
     """Keys of which a claim must be in one domain, since they are counted there."""
 
     def count(self, tally: Tally) -> int:
-        """Return how many of them a tally counts."""
+        """Return how many of those that come for certain a tally counts."""
         return sum(shape.id in tally.shapes for shape in self.shapes)
 
 
@@ -67,6 +69,24 @@ def reached(classes: ClaimClasses, known: ClaimClass, who: Arrivals) -> ClaimCla
     if there is not None and who.offerings is not None:
         there = classes.restrict(there, who.offerings)
     return there if there is not None and there.offerings.any() else None
+
+
+def either(kinds: Sequence[Arrivals]) -> Arrivals:
+    """Return what comes to a node of which it is not known yet of which kind it is.
+
+    Args:
+        kinds: at least two, all with the same labels settled.
+    """
+    offerings = [one.offerings for one in kinds if one.offerings is not None]
+    shapes = dict.fromkeys(shape for one in kinds for shape in one.shapes)
+    certain = tuple(shape for shape in shapes if all(shape in one.shapes for one in kinds))
+    return Arrivals(
+        shapes=certain,
+        perhaps=tuple(shape for shape in shapes if shape not in certain),
+        offerings=np.any(offerings, axis=0) if len(offerings) == len(kinds) else None,
+        settled=kinds[0].settled,
+        pins=tuple(sorted({key for one in kinds for key in one.pins})),
+    )
 
 
 def _by_offering(

@@ -6,13 +6,16 @@ a pool may buy narrows with each claim.
 Source: `docs/sources.md` D5.3-4, D6.2-3, D12.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from libs.domain.requirements import Requirements
 from services.solver.core import min_values
-from services.solver.core.arrivals import Arrivals, reached
+from services.solver.core.arrivals import Arrivals, either, reached
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.bins import Bins, cheapest_bins
@@ -23,10 +26,21 @@ from services.solver.core.problem import Problem, Request
 from services.solver.core.sizes import Sizes
 from services.solver.core.tally import Opened
 from services.solver.core.vectors import Ints, covering, most_that_fit
-from services.solver.core.verdict import Verdict, verdict
+from services.solver.core.verdict import Verdict, stricter, verdict
 
 _MOST_CHOICES = 64
 """Most combinations of spread domains that are tried for one pod."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    """New nodes that are alike in who comes there before any pod."""
+
+    arrivals: Arrivals
+    where: Verdict
+    """Where the pods may go once these are there."""
+    root: ClaimClass
+    """What the nodes may be."""
 
 
 class ClaimPacker:
@@ -201,23 +215,23 @@ class ClaimPacker:
             where: the verdict as long as no daemon that it is about comes with a new node.
             want: how many pods there are.
         """
+<<<<<<< HEAD
         topology, classes = self._problem.topology, self._problem.classes
         for pool in self._large_enough(request):
             limits = self._problem.limits[pool]
+=======
+        for limits in self._problem.limits:
+>>>>>>> ebaeecd (wip)
             if not limits.nodes_left:
                 continue
-            whole = classes.root(limits.template, limits.rows())
-            for arrivals in topology.arrivals(limits.template):
-                there, root = where, reached(classes, whole, arrivals)
-                if arrivals.offerings is not None:
-                    there = verdict(topology, request.ask, arrivals)
-                if there is None or there.new_cap <= 0 or root is None:
-                    continue
-                opened = self._open_some(request, there, root, arrivals, want)
+            whole = self._problem.classes.root(limits.template, limits.rows())
+            for kind in self._kinds(request, where, whole):
+                opened = self._open_some(request, kind, want)
                 if opened is not None:
                     return opened
         return 0
 
+<<<<<<< HEAD
     def _large_enough(self, request: Request) -> list[int]:
         """Return the pools that have a type with room for a pod, whatever else it asks for."""
         if self._sizes is None:
@@ -230,6 +244,42 @@ class ClaimPacker:
     ) -> int | None:
         """Open claims of one class; None if no pod fits, 0 if it is better to wait."""
         for known in self._openings(request, where, root):
+=======
+    def _kinds(self, request: Request, where: Verdict | None, whole: ClaimClass) -> Iterator[_Kind]:
+        """Yield the kinds of nodes that the pods may have of a class, by who comes there first."""
+        topology = self._problem.topology
+        found: dict[Requirements, list[_Kind]] = defaultdict(list)
+        for arrivals in topology.arrivals(whole.template):
+            there, root = where, reached(self._problem.classes, whole, arrivals)
+            if arrivals.offerings is not None:
+                there = verdict(topology, request.ask, arrivals)
+            if there is not None and there.new_cap > 0 and root is not None:
+                kind = _Kind(arrivals=arrivals, where=there, root=root)
+                yield kind
+                found[arrivals.settled].append(kind)
+        if min_values.wanted(whole):
+            # The types of each kind may be too few.
+            for kinds in found.values():
+                both = self._either(kinds, whole) if len(kinds) > 1 else None
+                if both is not None:
+                    yield both
+
+    def _either(self, kinds: list[_Kind], whole: ClaimClass) -> _Kind | None:
+        """Return the nodes of which it stays open of which of these kinds they are."""
+        arrivals = either([one.arrivals for one in kinds])
+        root = reached(self._problem.classes, whole, arrivals)
+        where: Verdict | None = kinds[0].where
+        for one in kinds[1:]:
+            where = stricter(where, one.where) if where is not None else None
+        if where is None or root is None:
+            return None
+        return _Kind(arrivals=arrivals, where=where, root=root)
+
+    def _open_some(self, request: Request, kind: _Kind, want: int) -> int | None:
+        """Open claims of one kind; None if no pod fits, 0 if it is better to wait."""
+        where = kind.where
+        for known in self._openings(request, where, kind.root):
+>>>>>>> ebaeecd (wip)
             held = self._reserve(known, request)
             if held is None:
                 self.deferred.add(request.group)
@@ -238,7 +288,7 @@ class ClaimPacker:
             if not len(opened) and held is not known:
                 opened = self._open_beside(known, request, where, min(want, where.batch))
             if len(opened):
-                self._arrive(arrivals, opened)
+                self._arrive(kind.arrivals, opened)
                 return int(self._bins.pods[opened].sum())
         return None
 
@@ -278,8 +328,11 @@ class ClaimPacker:
         """Count the daemons that come with new claims."""
         bins = len(self._bins.standing) + claims
         opened = [Opened(self._bins.claims[one], self._bins.used[one]) for one in claims.tolist()]
+        one_each = np.ones_like(bins)
         for shape in arrivals.shapes:
-            self._problem.topology.record(shape, bins, np.ones_like(bins), opened)
+            self._problem.topology.record(shape, bins, one_each, opened)
+        for shape in arrivals.perhaps:
+            self._problem.topology.record(shape, bins, one_each, opened, certain=False)
 
     def _reserve(self, known: ClaimClass, request: Request) -> ClaimClass | None:
         """Return the class on reserved capacity if it has any; None if all of it is promised."""

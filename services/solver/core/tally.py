@@ -11,7 +11,7 @@ hard keys of the pod; an affinity counts pods that match all its terms.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -56,7 +56,10 @@ class Tally:
     """(at least n_bins,); used for hosts only."""
     admitted: Bools | None = None
     """(n_standing,): which standing bins it looks at; None for all."""
+    doubtful: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    """How many of those counted may not be there, by domain number or by bin."""
     total: int = 0
+    """How many there are for certain, wherever that is."""
     opened_domains: int = 0
     """Domains of claims that it looks at."""
     open_domains: int = 0
@@ -78,6 +81,21 @@ class Tally:
             grown[: len(self.by_bin)] = self.by_bin
             self.by_bin = grown
         return self.by_bin[:bins]
+
+    @property
+    def certain(self) -> Mapping[int, int]:
+        """Return how many there are at least, by domain number."""
+        if not self.doubtful:
+            return self.by_domain
+        return {one: count - self.doubtful.get(one, 0) for one, count in self.by_domain.items()}
+
+    def certain_hosts(self, bins: int) -> Ints:
+        """Return (bins,): how many there are at least per bin."""
+        counts = self.hosts(bins)
+        if self.doubtful:
+            counts = counts.copy()
+            counts[list(self.doubtful)] -= list(self.doubtful.values())
+        return counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from libs.domain.pod import PodShape
 from libs.domain.workload import Namespace
 from services.solver.core.arrivals import Arrivals, arrivals
 from services.solver.core.ask import Ask
+from services.solver.core.counting import count_bound, count_daemons
 from services.solver.core.domains import ABSENT, is_single, members
 from services.solver.core.ground import Ground
 from services.solver.core.rules import Keeper, Rules, SpreadRule
@@ -70,15 +71,23 @@ class Topology:
         shapes = {ask.shape.id: ask.shape for ask in waiting}
         everyone = by_id | shapes | {shape.id: shape for shape in bound.shapes}
         self._tallies.build(waiting, everyone, namespaces)
-        self._count(bound)
+        count_bound(self.ground, self._tallies.counting, bound)
         for shape in bound.shapes:
             self._hold(shape)
         self._daemons = {
             number: shape for number, shape in by_id.items() if self._tallies.counting.get(number)
         }
-        self._count_daemons()
+        count_daemons(self.ground, self._tallies.counting, self._daemons)
 
-    def record(self, shape: PodShape, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
+    def record(
+        self,
+        shape: PodShape,
+        bins: Ints,
+        counts: Ints,
+        opened: list[Opened],
+        *,
+        certain: bool = True,
+    ) -> None:
         """Count pods that were placed.
 
         Args:
@@ -86,6 +95,7 @@ class Topology:
             bins: (n,) bins, standing ones first.
             counts: (n,) pods per bin.
             opened: those bins that are claims, in order.
+            certain: whether they will be there whatever is bought.
         """
         self._hold(shape)
         claims = bins[bins >= len(self.ground.standing)].tolist()
@@ -97,13 +107,18 @@ class Topology:
                 self._changed_claims = True
         for tally in self._tallies.counting.get(shape.id, ()):
             has_key = self._has_key(tally, bins, opened)
-            tally.total += int(counts[has_key].sum())
+            tally.total += int(counts[has_key].sum()) if certain else 0
             self._changed.add(tally)
             if tally.on_hosts:
                 seen = has_key & self._admits(tally, bins, opened)
                 np.add.at(tally.hosts(self._bins), bins[seen], counts[seen])
+                found = list(zip(bins[seen].tolist(), counts[seen].tolist(), strict=True))
             else:
-                self._record_domains(tally, bins, counts, opened)
+                found = self._by_domain(tally, bins, counts, opened)
+                for number, count in found:
+                    tally.by_domain[number] += count
+            for where, count in () if certain else found:
+                tally.doubtful[where] += count
 
     def _has_key(self, tally: Tally, bins: Ints, opened: list[Opened]) -> Bools:
         """Return (n,): whether each of these bins has the key by which a tally counts."""
@@ -216,54 +231,11 @@ class Topology:
 
     # How pods are counted.
 
-    def _count(self, running: BoundPods) -> None:
-        bin_of = np.array(
-            [self.ground.standing.index.get(name, -1) for name in running.nodes], np.int64
-        )
-        order = np.argsort(running.shape, kind="stable")
-        ends = np.searchsorted(running.shape[order], np.arange(len(running.shapes) + 1))
-        for number, shape in enumerate(running.shapes):
-            rows = order[ends[number] : ends[number + 1]]
-            bins = bin_of[running.node[rows]]
-            for tally in self._tallies.counting.get(shape.id, ()):
-                counted = bins >= 0
-                if not tally.terminating:
-                    counted = counted & ~running.terminating[rows]
-                self._count_in(tally, bins[counted], running.count[rows][counted])
-
-    def _count_daemons(self) -> None:
-        """Count the daemons that are still to come to standing bins."""
-        standing = self.ground.standing
-        for number in self._daemons:
-            bins = np.array(
-                [at for at, coming in enumerate(standing.daemons) if number in coming], np.int64
-            )
-            for tally in self._tallies.counting[number]:
-                decided = bins
-                if not tally.on_hosts:
-                    decided = bins[self.ground.domain_of(tally.key)[bins] > 0]
-                self._count_in(tally, decided, np.ones(len(decided), np.int64))
-
-    def _count_in(self, tally: Tally, bins: Ints, counts: Ints) -> None:
-        """Count pods that run on standing bins, (n,), so many each, (n,)."""
-        has_key = (
-            self.ground.standing.hostnames[bins]
-            if tally.on_hosts
-            else self.ground.domain_of(tally.key)[bins] != 0
-        )
-        tally.total += int(counts[has_key].sum())
-        if tally.admitted is not None:
-            has_key = has_key & tally.admitted[bins]
-        bins, counts = bins[has_key], counts[has_key]
-        if tally.on_hosts:
-            np.add.at(tally.hosts(self._bins), bins, counts)
-            return
-        for number, count in zip(
-            self.ground.domain_of(tally.key)[bins].tolist(), counts.tolist(), strict=True
-        ):
-            tally.by_domain[number] += count
-
-    def _record_domains(self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]) -> None:
+    def _by_domain(
+        self, tally: Tally, bins: Ints, counts: Ints, opened: list[Opened]
+    ) -> list[tuple[int, int]]:
+        """Return so many pods on these bins as (domain, count)."""
+        found = []
         admitted = self._admits(tally, bins, opened)
         number_of = self.ground.domain_of(tally.key)
         claim = iter(opened)
@@ -274,9 +246,8 @@ class Topology:
                 numbers = [int(number_of[bin_index])]
             else:
                 numbers = members(self.ground.classes.domains(next(claim).known, tally.key))
-            for number in numbers:
-                if ok and number > 0:
-                    tally.by_domain[number] += count
+            found += [(number, count) for number in numbers if ok and number > 0]
+        return found
 
     def _admits(self, tally: Tally, bins: Ints, opened: list[Opened]) -> Bools:
         if tally.admission is None or tally.admitted is None:
@@ -319,7 +290,7 @@ class Topology:
             if not tally.on_hosts:
                 _, paper = self.eligible(ask, tally)
                 only = tally.open_domains & paper & ~self._reach(ask, tally.key)
-                if any(tally.by_domain.get(number, 0) == 0 for number in members(only)):
+                if any(tally.certain.get(number, 0) == 0 for number in members(only)):
                     found.add(tally.key)
         return frozenset(found)
 
@@ -354,7 +325,7 @@ class Topology:
         few = rule.constraint.min_domains
         if few is None and self.ground.templates and id(ask) not in self._real_hosts:
             return None
-        counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
+        counts = rule.tally.certain_hosts(self._bins)[self._looked_at(rule.tally)]
         return None if len(counts) < (few or 1) else int(counts.min())
 
     def least_expected(self, ask: Ask, rule: SpreadRule) -> int:
@@ -367,12 +338,12 @@ class Topology:
         coming = self.least_arriving(ask, rule.tally)
         if not coming:
             return 0
-        counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
+        counts = rule.tally.certain_hosts(self._bins)[self._looked_at(rule.tally)]
         return min(coming, int(counts.min())) if len(counts) else coming
 
     def least_with_new_host(self, rule: SpreadRule, coming: int) -> int:
         """Return the smallest count on any host once there is one more, with so many daemons."""
-        counts = rule.tally.hosts(self._bins)[self._looked_at(rule.tally)]
+        counts = rule.tally.certain_hosts(self._bins)[self._looked_at(rule.tally)]
         if len(counts) + 1 < (rule.constraint.min_domains or 0):
             return 0
         return min(coming, int(counts.min(initial=coming)))

@@ -6,7 +6,7 @@ Source: kube-scheduler's PodTopologySpread and InterPodAffinity; on hosts the mi
 anything can be bought, since an empty node can always be had (`docs/sources.md` D8.6).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,6 +58,25 @@ def verdict(topology: Topology, ask: Ask, arrivals: Arrivals = NOBODY) -> Verdic
     if found is None or not arrivals.pins:
         return found
     return replace(found, pins=tuple(sorted({*found.pins, *arrivals.pins})))
+
+
+def stricter(one: Verdict, other: Verdict) -> Verdict | None:
+    """Return where the next pods may go by both verdicts on new nodes; None if nowhere."""
+    bounds = dict(one.bounds)
+    for key, bits in other.bounds:
+        bounds[key] = bounds.get(key, -1) & bits
+    if not all(bounds.values()):
+        return None
+    return Verdict(
+        bounds=tuple(sorted(bounds.items())),
+        ranked=tuple(
+            (key, tuple(bits for bits in order if bits & bounds[key])) for key, order in one.ranked
+        ),
+        pins=tuple(sorted({*one.pins, *other.pins})),
+        caps=None,
+        new_cap=min(one.new_cap, other.new_cap),
+        batch=min(one.batch, other.batch),
+    )
 
 
 class _Judgement:
@@ -127,10 +146,10 @@ class _Judgement:
             return True
         for tally in rule.tallies:
             if tally.on_hosts:
-                hosts = tally.hosts(topology.bins)
+                hosts = tally.certain_hosts(topology.bins)
                 self._cap(np.where(hosts > 0, UNBOUNDED, 0), 0)
             else:
-                self._bound(tally.key, _positive(tally))
+                self._bound(tally.key, _positive(tally.certain))
         return True
 
     def _bound_to_keys(self, rule: AffinityRule) -> None:
@@ -144,9 +163,9 @@ class _Judgement:
         if not tally.total:
             self._batch = 1
         elif tally.on_hosts:
-            self._cap(np.where(tally.hosts(self._topology.bins) > 0, UNBOUNDED, 0), 0)
+            self._cap(np.where(tally.certain_hosts(self._topology.bins) > 0, UNBOUNDED, 0), 0)
         else:
-            self._bound(tally.key, _positive(tally) or ABSENT)
+            self._bound(tally.key, _positive(tally.certain) or ABSENT)
 
     def _apart(self, tally: Tally, own: bool) -> None:
         if tally.on_hosts:
@@ -158,7 +177,8 @@ class _Judgement:
             self._cap(caps, most)
             return
         # A daemon that comes along is in every domain of the new node: it may have none.
-        self._bound(tally.key, ABSENT if self._arrivals.count(tally) else ~_positive(tally))
+        is_coming = self._arrivals.count(tally) > 0
+        self._bound(tally.key, ABSENT if is_coming else ~_positive(tally.by_domain))
         if own:
             self._batch = 1
 
@@ -186,7 +206,8 @@ class _Judgement:
     def _spread_domains(self, rule: SpreadRule) -> None:
         topology, tally, key = self._topology, rule.tally, rule.tally.key
         real, paper = topology.eligible(self._ask, tally)
-        counts = {number: tally.by_domain.get(number, 0) for number in members(real)}
+        certain = tally.certain
+        counts = {number: certain.get(number, 0) for number in members(real)}
         counts |= dict.fromkeys(members(paper), topology.least_arriving(self._ask, tally))
         few = rule.constraint.min_domains or 0
         coming = self._arrivals.count(tally)
@@ -236,9 +257,9 @@ class _Judgement:
         self._new_cap = min(self._new_cap, new)
 
 
-def _positive(tally: Tally) -> int:
+def _positive(counts: Mapping[int, int]) -> int:
     found = 0
-    for number, count in tally.by_domain.items():
+    for number, count in counts.items():
         if count > 0:
             found |= 1 << number
     return found
