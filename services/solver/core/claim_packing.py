@@ -215,13 +215,8 @@ class ClaimPacker:
             where: the verdict as long as no daemon that it is about comes with a new node.
             want: how many pods there are.
         """
-<<<<<<< HEAD
-        topology, classes = self._problem.topology, self._problem.classes
         for pool in self._large_enough(request):
             limits = self._problem.limits[pool]
-=======
-        for limits in self._problem.limits:
->>>>>>> ebaeecd (wip)
             if not limits.nodes_left:
                 continue
             whole = self._problem.classes.root(limits.template, limits.rows())
@@ -231,7 +226,6 @@ class ClaimPacker:
                     return opened
         return 0
 
-<<<<<<< HEAD
     def _large_enough(self, request: Request) -> list[int]:
         """Return the pools that have a type with room for a pod, whatever else it asks for."""
         if self._sizes is None:
@@ -239,12 +233,6 @@ class ClaimPacker:
             self._sizes = Sizes([classes.root(one, None).frontier for one in pools])
         return self._sizes.suiting(request.vector)
 
-    def _open_some(
-        self, request: Request, where: Verdict, root: ClaimClass, arrivals: Arrivals, want: int
-    ) -> int | None:
-        """Open claims of one class; None if no pod fits, 0 if it is better to wait."""
-        for known in self._openings(request, where, root):
-=======
     def _kinds(self, request: Request, where: Verdict | None, whole: ClaimClass) -> Iterator[_Kind]:
         """Yield the kinds of nodes that the pods may have of a class, by who comes there first."""
         topology = self._problem.topology
@@ -279,7 +267,6 @@ class ClaimPacker:
         """Open claims of one kind; None if no pod fits, 0 if it is better to wait."""
         where = kind.where
         for known in self._openings(request, where, kind.root):
->>>>>>> ebaeecd (wip)
             held = self._reserve(known, request)
             if held is None:
                 self.deferred.add(request.group)
