@@ -5,11 +5,16 @@ from typing import assert_never
 from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
+from libs.domain.pod import Target
+from libs.domain.reason import TargetKind
 from libs.domain.scenario import (
+    AddedPod,
+    AddNodes,
     AddPods,
     CordonNodes,
     Edit,
     EditOfferings,
+    PodMove,
     PutNodePool,
     PutOverlay,
     RemoveNodePool,
@@ -18,8 +23,9 @@ from libs.domain.scenario import (
     ScaleOwner,
     Scenario,
     ScenarioAnswer,
+    ScenarioDiff,
 )
-from libs.wire.field import at, each, require, within
+from libs.wire.field import at, each, require, saturated, within
 from libs.wire.nodepool import decode_nodepool, encode_nodepool
 from libs.wire.pod import decode_pod_shape, encode_pod_shape
 from libs.wire.solution import decode_solution, encode_solution
@@ -43,6 +49,8 @@ def decode_edit(message: pb.Edit) -> Edit:
             return RemoveNodes(names=tuple(message.remove_nodes.names))
         case "cordon_nodes":
             return CordonNodes(names=tuple(message.cordon_nodes.names))
+        case "add_nodes":
+            return at("add_nodes", message.add_nodes, _decode_add_nodes)
         case "add_pods":
             return at("add_pods", message.add_pods, _decode_add_pods)
         case "scale_owner":
@@ -58,6 +66,8 @@ def encode_edit(edit: Edit) -> pb.Edit:
             return pb.Edit(remove_nodes=pb.NodeNames(names=names))
         case CordonNodes(names=names):
             return pb.Edit(cordon_nodes=pb.NodeNames(names=names))
+        case AddNodes():
+            return pb.Edit(add_nodes=_encode_add_nodes(edit))
         case AddPods(shape=shape, count=count):
             return pb.Edit(add_pods=pb.AddPods(shape=encode_pod_shape(shape), count=count))
         case ScaleOwner():
@@ -73,8 +83,9 @@ def decode_scenario_answer(message: pb.SimulateResponse) -> ScenarioAnswer:
     require(message, "response")
     return ScenarioAnswer(
         scenario=message.scenario,
+        position=within("position", message.position, 0),
         solution=at("response", message.response, decode_solution),
-        cost_delta_nanos_per_hour=message.cost_delta_nanos_per_hour,
+        diff=at("diff", message.diff, _decode_diff),
     )
 
 
@@ -82,9 +93,73 @@ def encode_scenario_answer(answer: ScenarioAnswer) -> pb.SimulateResponse:
     """Return the message."""
     return pb.SimulateResponse(
         scenario=answer.scenario,
+        position=answer.position,
         response=encode_solution(answer.solution),
-        cost_delta_nanos_per_hour=answer.cost_delta_nanos_per_hour,
+        diff=_encode_diff(answer.diff),
+        cost_delta_nanos_per_hour=saturated(answer.diff.cost_delta_nanos_per_hour),
     )
+
+
+def _decode_diff(message: pb.ScenarioDiff) -> ScenarioDiff:
+    return ScenarioDiff(
+        removed_nodes=tuple(message.removed_nodes),
+        added_nodes=tuple(message.added_nodes),
+        added_pods=tuple(
+            AddedPod(uid=one.uid, namespace=one.namespace, name=one.name)
+            for one in message.added_pods
+        ),
+        removed_pods=tuple(message.removed_pods),
+        moves=each("moves", message.moves, _decode_move),
+        stranded_pods=tuple(message.stranded_pods),
+        cost_before_nanos_per_hour=within(
+            "cost_before_nanos_per_hour", message.cost_before_nanos_per_hour, 0
+        ),
+        cost_after_nanos_per_hour=within(
+            "cost_after_nanos_per_hour", message.cost_after_nanos_per_hour, 0
+        ),
+    )
+
+
+def _encode_diff(diff: ScenarioDiff) -> pb.ScenarioDiff:
+    return pb.ScenarioDiff(
+        removed_nodes=diff.removed_nodes,
+        added_nodes=diff.added_nodes,
+        added_pods=(
+            pb.AddedPod(uid=one.uid, namespace=one.namespace, name=one.name)
+            for one in diff.added_pods
+        ),
+        removed_pods=diff.removed_pods,
+        moves=map(_encode_move, diff.moves),
+        stranded_pods=diff.stranded_pods,
+        cost_before_nanos_per_hour=saturated(diff.cost_before_nanos_per_hour),
+        cost_after_nanos_per_hour=saturated(diff.cost_after_nanos_per_hour),
+    )
+
+
+def _decode_move(message: pb.PodMove) -> PodMove:
+    to: Target | int
+    match message.WhichOneof("to"):
+        case "node":
+            to = Target(TargetKind.NODE, message.node)
+        case "nodeclaim":
+            to = Target(TargetKind.NODECLAIM, message.nodeclaim)
+        case "planned":
+            to = within("planned", message.planned, 0)
+        case _:
+            raise InvalidRequest("one of node, nodeclaim and planned is required", field="to")
+    return PodMove(pod_uids=tuple(message.pod_uids), from_node=message.from_node, to=to)
+
+
+def _encode_move(move: PodMove) -> pb.PodMove:
+    message = pb.PodMove(pod_uids=move.pod_uids, from_node=move.from_node)
+    match move.to:
+        case int(planned):
+            message.planned = planned
+        case Target(kind=TargetKind.NODECLAIM, name=name):
+            message.nodeclaim = name
+        case Target(name=name):
+            message.node = name
+    return message
 
 
 def _decode_put_or_remove(message: pb.Edit) -> Edit:
@@ -119,6 +194,27 @@ def _encode_put_or_remove(
             assert_never(edit)
 
 
+def _decode_add_nodes(message: pb.AddNodes) -> AddNodes:
+    require(message, "nodepool", "instance_type", "zone", "capacity_type")
+    return AddNodes(
+        nodepool=message.nodepool,
+        instance_type=message.instance_type,
+        zone=message.zone,
+        capacity_type=message.capacity_type,
+        count=within("count", message.count, 1),
+    )
+
+
+def _encode_add_nodes(edit: AddNodes) -> pb.AddNodes:
+    return pb.AddNodes(
+        nodepool=edit.nodepool,
+        instance_type=edit.instance_type,
+        zone=edit.zone,
+        capacity_type=edit.capacity_type,
+        count=edit.count,
+    )
+
+
 def _decode_add_pods(message: pb.AddPods) -> AddPods:
     require(message, "shape")
     return AddPods(
@@ -128,7 +224,7 @@ def _decode_add_pods(message: pb.AddPods) -> AddPods:
 
 
 def _decode_scale_owner(message: pb.ScaleOwner) -> ScaleOwner:
-    require(message, "namespace", "kind", "name")
+    require(message, "namespace", "name")
     return ScaleOwner(
         namespace=message.namespace,
         kind=message.kind,

@@ -5,6 +5,8 @@ Methods that are not here yet answer UNIMPLEMENTED, which callers know what to d
 
 import threading
 from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing
+from functools import partial
 from typing import Any, TypeVar
 
 import grpc
@@ -13,19 +15,29 @@ from joiner.solver.v1 import solver_pb2_grpc
 
 from libs.domain.errors import InvalidRequest, Unsupported
 from libs.domain.question import SnapshotSource
+from libs.domain.scenario import Scenario
 from libs.domain.snapshot import ClusterSnapshot, inconsistencies
 from libs.domain.solution import Solution, SolveOptions
 from libs.runtime.app import Runtime
 from libs.snapshots.holder import SnapshotHolder
 from libs.wire.explanation import encode_explanation
-from libs.wire.question import decode_explain_question, decode_solve_question
+from libs.wire.question import (
+    decode_explain_question,
+    decode_simulate_question,
+    decode_solve_question,
+)
+from libs.wire.scenario import encode_scenario_answer
 from libs.wire.solution import encode_solution
 from services.solver.columns import ColumnsCache
 from services.solver.core.explaining.explain import explain
+from services.solver.core.simulating.simulate import base, simulate
 from services.solver.core.solve import solve
 from services.solver.metrics import Metrics
+from services.solver.streaming import as_finished
 
 _PROBLEMS_SHOWN = 3
+_AT_ONCE = 8
+"""Scenarios of one call that are begun at a time: more would keep others from the cores."""
 
 T = TypeVar("T")
 
@@ -53,9 +65,27 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     async def Simulate(
         self, request: pb.SimulateRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncIterator[pb.SimulateResponse]:
-        """Refuse."""
-        raise _not_here("Simulate")
-        yield pb.SimulateResponse()  # makes this a stream
+        """Answer what-ifs as they are found, some at a time; whoever leaves stops them all."""
+        question = await self._runtime.compute(decode_simulate_question, request)
+        snapshot = self._snapshot(question.snapshot)
+        start = await self._runtime.compute(
+            base, snapshot, question.options, memory=self._columns.memory
+        )
+        gone = threading.Event()
+
+        async def answered(position: int, scenario: Scenario) -> pb.SimulateResponse:
+            answer = await self._runtime.compute(
+                simulate, start, scenario, position, cancelled=gone.is_set
+            )
+            return await self._runtime.compute(encode_scenario_answer, answer)
+
+        work = (partial(answered, *one) for one in enumerate(question.scenarios))
+        try:
+            async with aclosing(as_finished(work, most=_AT_ONCE)) as answers:
+                async for answer in answers:
+                    yield answer
+        finally:
+            gone.set()
 
     async def Consolidate(
         self, request: pb.ConsolidateRequest, context: grpc.aio.ServicerContext[Any, Any]

@@ -29,14 +29,13 @@ from tests.support.strategies.provider import (
     resolved,
 )
 from tests.support.strategies.snapshot import snapshot_ids
-from tests.support.strategies.solver import edits, options, solutions, sources
+from tests.support.strategies.solver import diffs, edits, options, solutions, sources
 from tests.support.strategies.values import (
     amounts,
     by_key,
     counts,
     instants,
     names,
-    signed,
     some,
     sorted_names,
     texts,
@@ -56,7 +55,8 @@ CASES: dict[str, Case] = {
             scenario.ScenarioAnswer,
             scenario=texts,
             solution=solutions,
-            cost_delta_nanos_per_hour=signed,
+            position=counts,
+            diff=diffs,
         ),
         wire_scenario.encode_scenario_answer,
         wire_scenario.decode_scenario_answer,
@@ -88,7 +88,10 @@ CASES: dict[str, Case] = {
         st.builds(
             question.Consolidation,
             snapshot=snapshot_ids,
+            options=options,
             commands=tuples(commands, 1),
+            existing_nanos_per_hour=amounts,
+            left_alone=by_key(decisions, lambda one: one.node),
             solver_version=texts,
         ),
         wire_question.encode_consolidation,

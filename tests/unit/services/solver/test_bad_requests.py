@@ -14,7 +14,16 @@ from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest, NotFound
 from libs.domain.question import ExplainQuestion, SimulateQuestion, SolveQuestion, SubjectKind
-from libs.domain.scenario import AddPods, EditOfferings, PutNodePool, PutOverlay, Scenario
+from libs.domain.scenario import (
+    AddNodes,
+    AddPods,
+    CordonNodes,
+    EditOfferings,
+    PutNodePool,
+    PutOverlay,
+    RemoveNodes,
+    Scenario,
+)
 from libs.domain.snapshot import ClusterSnapshot
 from libs.wire.explanation import decode_explanation, encode_explanation
 from libs.wire.question import (
@@ -25,8 +34,10 @@ from libs.wire.question import (
     encode_simulate_question,
     encode_solve_question,
 )
+from libs.wire.scenario import decode_scenario_answer, encode_scenario_answer
 from libs.wire.solution import decode_solution, encode_solution
 from services.solver.core.explaining.explain import explain
+from services.solver.core.simulating.simulate import base, simulate
 from services.solver.core.solve import solve
 from tests.support.builders import a_catalogue, a_shape, a_snapshot, a_term, a_type, pods
 from tests.support.everything import OPTIONS, everything
@@ -46,11 +57,15 @@ EXPLAIN = [
     )
     for kind, subject in SUBJECTS
 ]
+ADDED = AddNodes(nodepool="default", instance_type="m-4", zone="zone-a", capacity_type="spot")
 EDITS = (
     PutNodePool(nodepool=CLUSTER.nodepools["default"]),
     PutOverlay(overlay=CLUSTER.overlays["cheaper"]),
     AddPods(shape=CLUSTER.shapes[2], count=1),
     EditOfferings(zone="zone-a", available=None, price_delta_ppm=5),
+    ADDED,
+    CordonNodes(names=("node-1",)),
+    RemoveNodes(names=("node-1",)),
 )
 SIMULATE = encode_simulate_question(
     SimulateQuestion(
@@ -77,7 +92,11 @@ def answer(request: Message) -> None:
             encoded = encode_explanation(found).SerializeToString()
             decode_explanation(pb.ExplainResponse.FromString(encoded))
         case pb.SimulateRequest():
-            decode_simulate_question(request)
+            what_if = decode_simulate_question(request)
+            start = base(_inline(what_if.snapshot), what_if.options)
+            for position, one in enumerate(what_if.scenarios):
+                told = encode_scenario_answer(simulate(start, one, position)).SerializeToString()
+                decode_scenario_answer(pb.SimulateResponse.FromString(told))
 
 
 def _inline(source: object) -> ClusterSnapshot:
@@ -118,7 +137,7 @@ def test_a_question_to_explain_with_a_field_gone_wrong_is_answered_or_refused(
 
 @given(seeds)
 @thorough
-def test_a_what_if_with_a_field_gone_wrong_is_read_or_refused(seed: int) -> None:
+def test_a_what_if_with_a_field_gone_wrong_is_answered_or_refused(seed: int) -> None:
     assert path_of_refusal(pb.SimulateRequest.FromString(mutant(SIMULATE, seed)))
 
 

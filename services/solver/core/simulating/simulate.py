@@ -1,0 +1,167 @@
+"""What-ifs answered: each is a solve of an edited snapshot, and what that changes.
+
+Apart from the edits because scenarios of one question share a beginning: what the cluster costs now
+and the columns of what is sold are found out once, and read by all, in whatever threads.
+
+A pure function of (snapshot, options, scenario): in which order scenarios are answered, or how many
+at a time, changes nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from libs.domain.capacity import Catalogue
+from libs.domain.errors import InvalidRequest
+from libs.domain.nodepool import NodePool
+from libs.domain.overlay import Overlaid, overlaid
+from libs.domain.scenario import Scenario, ScenarioAnswer
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import SolveOptions
+from libs.domain.workload import NodeOverlay
+from services.solver.core.catalogue import CatalogueColumns, build
+from services.solver.core.market import NOTHING_REMEMBERED, Memory, market
+from services.solver.core.price import existing_price
+from services.solver.core.simulating.difference import difference
+from services.solver.core.simulating.edited import edited
+from services.solver.core.solve import solve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Base:
+    """What all scenarios of a question start from."""
+
+    snapshot: ClusterSnapshot
+    options: SolveOptions
+    cost_nanos_per_hour: int
+    """Of all nodes and claims."""
+    memory: Memory
+    columns: tuple[CatalogueColumns, ...]
+    """Of everything that is sold now."""
+    overlays: tuple[Overlaid, ...]
+    """What overlays make of it; none where they do not count."""
+
+
+def base(
+    snapshot: ClusterSnapshot, options: SolveOptions, *, memory: Memory = NOTHING_REMEMBERED
+) -> Base:
+    """Return what scenarios about a snapshot start from."""
+    columns: list[CatalogueColumns] = []
+    overlays: list[Overlaid] = []
+
+    def columns_of(catalogue: Catalogue) -> CatalogueColumns:
+        known = _known(columns, catalogue)
+        if known is None:
+            known = memory.columns_of(catalogue)
+            columns.append(known)
+        return known
+
+    def overlaid_of(
+        pools: Iterable[NodePool],
+        catalogues: Mapping[str, Catalogue],
+        asked: Iterable[NodeOverlay],
+    ) -> Overlaid:
+        overlays.append(memory.overlaid_of(pools, catalogues, asked))
+        return overlays[-1]
+
+    noting = replace(memory, columns_of=columns_of, overlaid_of=overlaid_of)
+    sold = market(snapshot, options, noting)
+    return Base(
+        snapshot=snapshot,
+        options=options,
+        cost_nanos_per_hour=existing_price(snapshot, sold),
+        memory=memory,
+        columns=tuple(columns),
+        overlays=tuple(overlays),
+    )
+
+
+def simulate(
+    start: Base,
+    scenario: Scenario,
+    position: int = 0,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> ScenarioAnswer:
+    """Return what Solve says after the edits of a scenario, and what changes.
+
+    Args:
+        start: what it starts from.
+        scenario: the what-if.
+        position: its place in the question.
+        cancelled: asked between groups of pods; True ends the work.
+
+    Raises:
+        InvalidRequest: an edit cannot be made; the field path begins with `scenarios[position]`.
+        Unavailable: `cancelled` said so.
+    """
+    try:
+        after = edited(start.snapshot, scenario.edits)
+    except InvalidRequest as error:
+        raise error.under(f"scenarios[{position}]") from None
+    return outcome(start, scenario.name, after, position, cancelled=cancelled)
+
+
+def outcome(
+    start: Base,
+    name: str,
+    after: ClusterSnapshot,
+    position: int = 0,
+    *,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> ScenarioAnswer:
+    """Return the same for a cluster that was changed by other means than edits.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
+    solution = solve(after, start.options, memory=_memory(start, after), cancelled=cancelled)
+    cost = solution.cost.existing_nanos_per_hour + solution.cost.new_nanos_per_hour
+    return ScenarioAnswer(
+        scenario=name,
+        position=position,
+        solution=solution,
+        diff=replace(
+            difference(start.snapshot, after, solution.plan),
+            cost_before_nanos_per_hour=start.cost_nanos_per_hour,
+            cost_after_nanos_per_hour=cost,
+        ),
+    )
+
+
+def _memory(start: Base, after: ClusterSnapshot) -> Memory:
+    """Return what is remembered: of what is sold now; what only a what-if sells is forgotten.
+
+    Else the catalogues of what-ifs would push out those that are asked about again.
+    """
+    own: list[CatalogueColumns] = []
+
+    def columns_of(catalogue: Catalogue) -> CatalogueColumns:
+        known = _known((*start.columns, *own), catalogue)
+        if known is None:
+            known = build(catalogue)
+            own.append(known)
+        return known
+
+    def overlaid_of(
+        pools: Iterable[NodePool],
+        catalogues: Mapping[str, Catalogue],
+        asked: Iterable[NodeOverlay],
+    ) -> Overlaid:
+        if start.overlays and _sells_alike(start.snapshot, after):
+            return start.overlays[0]
+        return overlaid(pools, catalogues, asked)
+
+    return replace(start.memory, columns_of=columns_of, overlaid_of=overlaid_of)
+
+
+def _known(columns: Iterable[CatalogueColumns], catalogue: Catalogue) -> CatalogueColumns | None:
+    return next((one for one in columns if one.source is catalogue), None)
+
+
+def _sells_alike(one: ClusterSnapshot, other: ClusterSnapshot) -> bool:
+    """Tell whether all that overlays are made of is shared."""
+    return (
+        one.nodepools is other.nodepools
+        and one.catalogues is other.catalogues
+        and one.overlays is other.overlays
+    )
