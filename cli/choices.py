@@ -12,7 +12,7 @@ from libs.kube.convert.scheduler_config import parse_scheduler_config
 
 
 def load(
-    files: Sequence[str], catalogue: str, choices: Choices
+    files: Sequence[str] | clusters.Input, catalogue: str, choices: Choices
 ) -> tuple[clusters.OfflineCluster, SolveOptions]:
     """Return the cluster of some files and how to decide about it.
 

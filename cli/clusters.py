@@ -39,8 +39,28 @@ class OfflineCluster:
     """Kind and plain form of every object, those of assumed replicas included."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """Files, read: standard input can be read but once."""
+
+    names: tuple[str, ...]
+    documents: tuple[tuple[str, object], ...]
+    """Name of the file, and a document."""
+
+    def and_then(self, other: "Input") -> "Input":
+        """Return both, one after the other."""
+        return Input(
+            names=(*self.names, *other.names), documents=(*self.documents, *other.documents)
+        )
+
+
+def read(names: Sequence[str]) -> Input:
+    """Return what files hold; errors are those of `load`."""
+    return Input(names=tuple(names), documents=tuple(documents.read(names)))
+
+
 def load(
-    inputs: Sequence[str],
+    inputs: Sequence[str] | Input,
     catalogue: str,
     now: datetime,
     *,
@@ -50,7 +70,7 @@ def load(
     """Return the cluster of some files, every node class of which sells one catalogue.
 
     Args:
-        inputs: names of files, `-` for standard input.
+        inputs: names of files, `-` for standard input; or what was read of them.
         catalogue: name or file of what is sold.
         now: the instant of the decision.
         gates: feature gates that differ from their defaults.
@@ -61,9 +81,9 @@ def load(
         OSError: a file cannot be read.
     """
     types = catalogues.named(catalogue)
-    read = tuple(documents.read(inputs))
+    found = inputs if isinstance(inputs, Input) else read(inputs)
     loaded = files.load(
-        read, default_class=_DEFAULT_CLASS, options=files.reading(gates, default_spread)
+        found.documents, default_class=_DEFAULT_CLASS, options=files.reading(gates, default_spread)
     )
     for node_class in loaded.node_classes:
         loaded.state.set_catalogue(
@@ -79,7 +99,7 @@ def load(
     return OfflineCluster(
         snapshot=snapshot,
         notes=(
-            *_empty(inputs, read),
+            *_empty(found),
             *loaded.notes,
             *_left_alone(snapshot, loaded.documents),
             *_broken_budgets(snapshot),
@@ -113,6 +133,11 @@ def instant(text: str | None) -> datetime:
         raise InvalidRequest(f"{text!r} is beyond all calendars", field="--now") from None
 
 
+def virtual_pods(cluster: OfflineCluster) -> frozenset[str]:
+    """Return the uids of the virtual pods of buffers."""
+    return frozenset(uid for one in cluster.snapshot.buffers.values() for uid in one.pod_uids)
+
+
 def pod_names(cluster: OfflineCluster) -> dict[str, str]:
     """Return `namespace/name` of every pod by uid."""
     names = {}
@@ -124,9 +149,9 @@ def pod_names(cluster: OfflineCluster) -> dict[str, str]:
     return names
 
 
-def _empty(inputs: Sequence[str], read: Iterable[tuple[str, object]]) -> Iterator[str]:
-    full = {name for name, _ in read}
-    yield from (f"{name} holds no objects" for name in inputs if name not in full)
+def _empty(found: Input) -> Iterator[str]:
+    full = {name for name, _ in found.documents}
+    yield from (f"{name} holds no objects" for name in found.names if name not in full)
 
 
 def _left_alone(
