@@ -156,6 +156,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]
     asks = tuple(encoded.asks[group.shape.id] for group in groups)
     topology.register(
         (one for many in asks for one in many),
+        groups,
         encoded.work.bound,
         dict(encoded.snapshot.namespaces),
         _daemon_shapes(encoded.snapshot),

@@ -183,7 +183,20 @@ def _by_state(case: Case, known: ClaimClass) -> Rejection | None:
     if case.deferred:
         message = "all instances of its reservations are promised; it waits for the next plan"
         return rejection(name, Rule.RESERVATIONS, message)
-    return None
+    return _by_tie(case, known) if strict else None
+
+
+def _by_tie(case: Case, known: ClaimClass) -> Rejection | None:
+    """Ask minValues of a node that is tied to one domain, since pods are counted by it."""
+    where = case.parts()[-1].where
+    pins = where.pins if where is not None else ()
+    tied = case.problem.classes.pinned(known, pins, case.vector)
+    short = min_values.shortfall(tied, case.vector) if tied is not None else ""
+    if not short:
+        return None
+    keys = " and one ".join(pins)
+    message = f"{short}; its node is tied to one {keys}, by which pods are counted"
+    return rejection(known.template.pool.name, Rule.MIN_VALUES, message)
 
 
 def _over_limits(case: Case, known: ClaimClass) -> Rejection:

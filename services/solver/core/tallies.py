@@ -5,7 +5,7 @@ means for whom.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape, SharedVolume
@@ -32,9 +32,14 @@ class Tallies:
         self._rules: dict[int, Rules] = {}
         """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
         self._asks: list[Ask] = []
+        self._alone: Container[int] = ()
 
     def build(
-        self, asks: list[Ask], everyone: Mapping[int, PodShape], namespaces: Mapping[str, Namespace]
+        self,
+        asks: list[Ask],
+        everyone: Mapping[int, PodShape],
+        namespaces: Mapping[str, Namespace],
+        alone: Container[int],
     ) -> None:
         """Make every tally that these asks need.
 
@@ -42,8 +47,10 @@ class Tallies:
             asks: of all pods that wait; of each shape the last one is without preferences.
             everyone: the shapes of all pods that may be counted, by id.
             namespaces: as selectors see them.
+            alone: ids of the shapes of which there is one pod.
         """
         self._asks = asks
+        self._alone = alone
         hard = {ask.shape.id: ask for ask in asks}
         self._index = ShapeIndex(everyone.values(), namespaces)
         self._own_tallies(everyone.values(), frozenset(hard))
@@ -51,6 +58,7 @@ class Tallies:
         for ask in asks:
             for tally in self._tallies_of(ask):
                 tally.hard |= hard[ask.shape.id] is ask
+                tally.readers.add(ask.shape.id)
 
     def rules(self, ask: Ask) -> Rules:
         """Return what other pods mean for an ask."""
@@ -82,7 +90,7 @@ class Tallies:
         for term, owning in owners.items():
             if away := self._index.matching_all((term,)) & waiting:
                 key = label_keys.canonical_key(term.topology_key)
-                self._add(("owner", term), tally := _of_shapes(key, owning.keys()))
+                self._add(("owner", term), tally := _of_shapes(key, owning.keys(), away))
                 keeper = Keeper(term=term, owners=tuple(owning.values()), tally=tally)
                 for number in away:
                     self._keepers[number].append(keeper)
@@ -111,7 +119,7 @@ class Tallies:
                     users[one].add(shape.id)
         for one, ids in users.items():
             key = label_keys.canonical_key(one.topology_key)
-            self._add(("volume", one), _of_shapes(key, ids))
+            self._add(("volume", one), _of_shapes(key, ids, ids))
 
     def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
         name = ("matching", terms, key)
@@ -151,9 +159,10 @@ class Tallies:
             own = _counts_itself(constraint, shape)
             spread.append(SpreadRule(tally=tally, constraint=constraint, own=own))
         # Who is only preferred to be near or far does not have to be in one domain for that.
-        keys = {tally.key for tally in self.counting.get(shape.id, ()) if tally.hard}
-        keys |= {tally.key for rule in affinity for tally in rule.tallies}
-        keys |= {tally.key for tally, own in apart if own}
+        read = [tally for tally in self.counting.get(shape.id, ()) if tally.hard]
+        read += [tally for rule in affinity for tally in rule.tallies]
+        read += [tally for tally, own in apart if own]
+        keys = {tally.key for tally in read if not self._concerns_itself(tally, shape)}
         keys |= {rule.tally.key for rule in spread}
         return Rules(
             spread=tuple(spread),
@@ -166,14 +175,26 @@ class Tallies:
             pins=tuple(sorted(keys - {label_keys.HOSTNAME})),
         )
 
+    def _concerns_itself(self, tally: Tally, shape: PodShape) -> bool:
+        """Tell whether a tally is about one pod only, and nobody else asks where that is."""
+        own = {shape.id}
+        return shape.id in self._alone and tally.shapes == own and tally.readers <= own
+
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
     return tuple(sorted({label_keys.canonical_key(term.topology_key) for term in terms}))
 
 
-def _of_shapes(key: str, shapes: Iterable[int]) -> Tally:
+def _of_shapes(key: str, shapes: Iterable[int], readers: Iterable[int]) -> Tally:
     """Return a tally of what is hard whoever asks."""
-    return Tally(key=key, admission=None, terminating=True, shapes=frozenset(shapes), hard=True)
+    return Tally(
+        key=key,
+        admission=None,
+        terminating=True,
+        shapes=frozenset(shapes),
+        readers=set(readers),
+        hard=True,
+    )
 
 
 def _counts_itself(constraint: TopologySpread, shape: PodShape) -> int:

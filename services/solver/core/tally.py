@@ -48,6 +48,8 @@ class Tally:
     """Whether terminating pods count."""
     shapes: frozenset[int]
     """Ids of the shapes that count."""
+    readers: set[int] = field(default_factory=set)
+    """Ids of the shapes of waiting pods with a constraint about it."""
     hard: bool = False
     """Whether a constraint is about it that no pod gives up."""
     by_domain: dict[int, int] = field(default_factory=lambda: defaultdict(int))

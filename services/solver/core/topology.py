@@ -9,7 +9,7 @@ Source: kube-scheduler's PodTopologySpread and InterPodAffinity; `docs/sources.m
 that do not exist yet: they count as empty as long as this pod could get a node there.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -27,7 +27,7 @@ from services.solver.core.tally import Opened, Tally, admits_claim, admitted
 from services.solver.core.template import Template
 from services.solver.core.turns import Cause, Event
 from services.solver.core.vectors import Bools, Ints
-from services.solver.core.workload import BoundPods
+from services.solver.core.workload import BoundPods, Group
 
 
 class Topology:
@@ -54,6 +54,7 @@ class Topology:
     def register(
         self,
         asks: Iterable[Ask],
+        groups: Iterable[Group],
         bound: BoundPods,
         namespaces: dict[str, Namespace],
         daemons: Iterable[PodShape] = (),
@@ -62,6 +63,7 @@ class Topology:
 
         Args:
             asks: of all pods that wait.
+            groups: those pods.
             bound: the pods that run.
             namespaces: as selectors see them.
             daemons: shapes of the pods that come to new nodes by themselves.
@@ -70,7 +72,11 @@ class Topology:
         waiting = list(asks)
         shapes = {ask.shape.id: ask.shape for ask in waiting}
         everyone = by_id | shapes | {shape.id: shape for shape in bound.shapes}
-        self._tallies.build(waiting, everyone, namespaces)
+        pods = Counter(shape.id for shape in (*by_id.values(), *bound.shapes))
+        for group in groups:
+            pods[group.shape.id] += len(group.uids)
+        alone = frozenset(number for number, count in pods.items() if count == 1)
+        self._tallies.build(waiting, everyone, namespaces, alone)
         count_bound(self.ground, self._tallies.counting, bound)
         for shape in bound.shapes:
             self._hold(shape)
