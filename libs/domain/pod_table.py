@@ -80,7 +80,7 @@ COLUMNS = tuple(field.name for field in fields(PodBlock))
 _columns = attrgetter(*COLUMNS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class PodTable:
     """All pods. A column of the whole table is made when asked for: use blocks where it matters."""
 

@@ -12,9 +12,11 @@ from libs.collections.concurrent_list import ConcurrentList
 from libs.domain.capacity import Catalogue
 from libs.domain.nodepool import NodePool
 from libs.domain.overlay import Overlaid, overlaid
+from libs.domain.pod_table import PodTable
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build
 from services.solver.core.market import Memory
+from services.solver.core.pod_columns import PodColumns, PodReader
 
 _OVERLAID = 8
 """Most answers that are kept of what overlays make of a cluster's catalogues."""
@@ -37,11 +39,12 @@ class ColumnsCache:
         self._size = size
         self._held: ConcurrentList[CatalogueColumns] = ConcurrentList()
         self._evaluated: ConcurrentList[_Evaluation] = ConcurrentList()
+        self._pods = PodReader()
 
     @property
     def memory(self) -> Memory:
         """Return what a decision asks for."""
-        return Memory(columns_of=self.of, overlaid_of=self.overlaid)
+        return Memory(columns_of=self.of, overlaid_of=self.overlaid, pods_of=self.pods)
 
     def of(self, catalogue: Catalogue) -> CatalogueColumns:
         """Return the columns of a catalogue; if they are new, the oldest ones may go."""
@@ -53,6 +56,12 @@ class ColumnsCache:
         for oldest in self._held.range()[: -self._size]:
             self._held.delete(oldest)
         return built
+
+    def pods(self, table: PodTable) -> PodColumns:
+        """Return the columns of the pods; of the blocks that were met before they are known."""
+        if self._pods.full:
+            self._pods = PodReader()
+        return self._pods.of(table)
 
     def overlaid(
         self,

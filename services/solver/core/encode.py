@@ -61,7 +61,7 @@ def encode(
     snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
     if _counts_devices(options):
         snapshot = delegated(snapshot)
-    work = workload(snapshot, now)
+    work = workload(snapshot, now, memory.pods_of(snapshot.pods))
     asks, daemons = _asks(snapshot, work, options), _daemons(snapshot, options)
     waiting = [group.shape for group in work.groups]
     coming = [one.shape for one in daemons.values()]

@@ -14,10 +14,12 @@ from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.overlay import Overlaid, OverlaidOffer, overlaid, untouched
 from libs.domain.plan import OverlayVerdict
+from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build
+from services.solver.core.pod_columns import PodColumns, pod_columns
 from services.solver.core.vectors import Ints
 
 ColumnsOf = Callable[[Catalogue], CatalogueColumns]
@@ -34,6 +36,8 @@ class Memory:
     """Gives the columns of a catalogue."""
     overlaid_of: OverlaidOf = overlaid
     """Gives what overlays make of the catalogues."""
+    pods_of: Callable[[PodTable], PodColumns] = pod_columns
+    """Gives the columns of the pods."""
 
 
 NOTHING_REMEMBERED = Memory()

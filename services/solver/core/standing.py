@@ -28,6 +28,7 @@ from services.solver.core.domains import ABSENT, Domains
 from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.market import Market
 from services.solver.core.possible import Possible, may_become
+from services.solver.core.sums import summed
 from services.solver.core.template import Template
 from services.solver.core.vectors import MOST, Bools, Dimensions, Ints
 from services.solver.core.workload import BoundPods, Workload
@@ -205,7 +206,9 @@ def _shared_volumes(bound: BoundPods, index: Mapping[str, int]) -> dict[str, tup
 
 def _node_bins(given: StandingInput) -> Iterable[_Bin]:
     taken = _taken(given)
-    for node in given.snapshot.nodes.values():
+    there = given.workload.daemons
+    row_of = {key: row for row, key in enumerate(given.snapshot.daemonsets)}
+    for position, node in enumerate(given.snapshot.nodes.values()):
         if node.leaving:
             continue
         labels = label_keys.canonical_labels(dict(node.labels))
@@ -214,8 +217,7 @@ def _node_bins(given: StandingInput) -> Iterable[_Bin]:
         missing = [
             ask.shape
             for key, ask in given.daemons.items()
-            if (node.name, given.snapshot.daemonsets[key].uid) not in given.workload.daemons
-            and _runs_on(ask, labels, node)
+            if not there[row_of[key], position] and _runs_on(ask, labels, node)
         ]
         free = given.dimensions.room(node.allocatable) - taken.of(node.name)
         for shape in missing:
@@ -265,7 +267,9 @@ def _taken(given: StandingInput) -> _Taken:
     requests = np.zeros((len(bound.nodes) + 1, width), np.int64)
     if len(bound.shapes):
         of_shape = np.array([given.dimensions.requests(one.requests) for one in bound.shapes])
-        np.add.at(requests, bound.node, bound.count[:, None] * of_shape[bound.shape])
+        for column in range(width):
+            asked = bound.count * of_shape[bound.shape, column]
+            requests[:-1, column] = summed(bound.node, asked, len(bound.nodes))
     alone: dict[str, list[Exclusive]] = defaultdict(list)
     for shape, node, _ in bound.of_shapes(lambda shape: bool(exclusives(shape))):
         alone[node].extend(exclusives(shape))

@@ -1,17 +1,19 @@
 """Which pods wait, in which order, and what runs where.
 
-Apart because this is the one pass over all pods; from here on the solver sees groups: the waiting
-pods of one shape.
+Apart because from here on the solver sees groups, the waiting pods of one shape, and of pods on
+nodes only their numbers.
 
 Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4, D4.1. Difference on purpose: of
 pods of one size those come first, before older ones, that have fewest domains to choose from of a
 key over which they look at others.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import compress
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,13 +24,16 @@ from libs.domain.requirements import Requirements
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.workload import virtual_pods
+from services.solver.core.pod_columns import PodColumns
+from services.solver.core.sums import positions
 from services.solver.core.vectors import Bools, Ints
 
 _ANY = 2**31
 """More domains than there are."""
 
-_GroupKey = tuple[bool, bool, int]
-"""Virtual, existing only, id of the shape."""
+_NOWHERE = -1
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +62,9 @@ class Group:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BoundPods:
-    """How many pods of which shape a node has, in columns of equal length (n,)."""
+    """The pods that are on nodes, in columns of equal length (n,)."""
 
     shapes: tuple[PodShape, ...]
     nodes: tuple[str, ...]
@@ -73,78 +78,63 @@ class BoundPods:
     def of_shapes(self, wanted: Callable[[PodShape], bool]) -> Iterator[tuple[PodShape, str, int]]:
         """Yield (shape, node, count) of the shapes that are wanted."""
         interesting = np.array([wanted(shape) for shape in self.shapes], np.bool_)
-        for row in np.flatnonzero(interesting[self.shape]).tolist():
-            yield self.shapes[self.shape[row]], self.nodes[self.node[row]], int(self.count[row])
+        if not interesting.any():
+            return
+        rows = np.flatnonzero(interesting[self.shape])
+        found: Counter[tuple[int, int]] = Counter()
+        places = zip(self.shape[rows].tolist(), self.node[rows].tolist(), strict=True)
+        for place, count in zip(places, self.count[rows].tolist(), strict=True):
+            found[place] += count
+        for (shape, node), count in sorted(found.items()):
+            yield self.shapes[shape], self.nodes[node], count
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Workload:
     """All pods that matter, grouped."""
 
     groups: tuple[Group, ...]
     """In the order of the queue, virtual ones last."""
     bound: BoundPods
-    daemons: frozenset[tuple[str, str]]
-    """(node, uid of the owner) of the daemon pods that are there."""
+    daemons: Bools
+    """(n_daemonsets, n_nodes), in the order of the snapshot: whether the daemon's pod is there."""
     gang_members: Mapping[str, int]
-    """How many pods of each gang run already."""
+    """How many pods run already of each gang that waits."""
 
 
-def workload(snapshot: ClusterSnapshot, now: datetime) -> Workload:
-    """Return the pods to place and the pods that stay, without those that take no room."""
-    leaving = frozenset(node.name for node in snapshot.nodes.values() if node.leaving)
-    virtual = _virtual_pods(snapshot)
+def workload(snapshot: ClusterSnapshot, now: datetime, pods: PodColumns) -> Workload:
+    """Return the pods to place and the pods that stay, without those that take no room.
+
+    Args:
+        snapshot: the cluster.
+        now: the instant of the decision.
+        pods: the columns of its pods.
+    """
+    node = pods.places(pods.node, tuple(snapshot.nodes), _NOWHERE)
+    moving, rows = _moving(snapshot, now, node)
+    stays = node != _NOWHERE
+    stays[moving] = False
+    groups = _groups(_waiting(snapshot, pods, rows), snapshot.shapes)
+    return Workload(
+        groups=groups,
+        bound=_bound(snapshot, pods, node, stays),
+        daemons=_daemons(snapshot, pods, node, stays),
+        gang_members=_gang_members(groups, pods, stays),
+    )
+
+
+def _moving(snapshot: ClusterSnapshot, now: datetime, node: Ints) -> tuple[Ints, Sequence[PodRow]]:
+    """Return which of the pods on nodes need another place, (n_moving,), and their rows."""
+    leaving = [one.leaving for one in snapshot.nodes.values()]
+    if True not in leaving:
+        return np.zeros(0, np.int64), ()
+    names = frozenset(compress(snapshot.nodes, leaving))
     now_ms = int(now.timestamp() * 1000)
     budgets = PodBudgets(snapshot)
-    waiting: dict[_GroupKey, list[PodRow]] = defaultdict(list)
-    bound: Counter[tuple[int, str, bool]] = Counter()
-    daemons: set[tuple[str, str]] = set()
-    members: Counter[str] = Counter()
-    for pod in snapshot.pods.rows():
-        if pod.terminal:
-            continue
-        if pod.node in leaving and _moves(pod, budgets, now_ms):
-            waiting[False, _asks_only(pod, snapshot), pod.shape].append(pod)
-        elif pod.node:
-            place = (pod.shape, pod.node, pod.terminating)
-            bound[place] += 1
-            members[pod.gang] += not pod.terminating
-            if pod.owner is not None and pod.owner.is_daemonset:
-                daemons.add((pod.node, pod.owner.uid))
-        elif pod.provisionable or pod.uid in virtual:
-            key = (pod.uid in virtual, _asks_only(pod, snapshot), pod.shape)
-            waiting[key].append(pod)
-    return Workload(
-        groups=_groups(waiting, snapshot.shapes),
-        bound=_bound(bound, snapshot),
-        daemons=frozenset(daemons),
-        gang_members=members,
-    )
-
-
-def _asks_only(pod: PodRow, snapshot: ClusterSnapshot) -> bool:
-    gang = snapshot.gangs.get(pod.gang) if pod.gang else None
-    return gang is not None and gang.existing_only
-
-
-def _bound(counted: Mapping[tuple[int, str, bool], int], snapshot: ClusterSnapshot) -> BoundPods:
-    shapes = sorted({shape for shape, _, _ in counted})
-    nodes = sorted({node for _, node, _ in counted})
-    shape_index = {number: index for index, number in enumerate(shapes)}
-    node_index = {name: index for index, name in enumerate(nodes)}
-    return BoundPods(
-        shapes=tuple(snapshot.shapes[number] for number in shapes),
-        nodes=tuple(nodes),
-        shape=np.array([shape_index[shape] for shape, _, _ in counted], np.int64),
-        node=np.array([node_index[node] for _, node, _ in counted], np.int64),
-        count=np.array(list(counted.values()), np.int64),
-        terminating=np.array([terminating for _, _, terminating in counted], np.bool_),
-    )
-
-
-def _virtual_pods(snapshot: ClusterSnapshot) -> frozenset[str]:
-    by_buffer = virtual_pods(snapshot.buffers.values(), snapshot.pods.uids)
-    return frozenset().union(*by_buffer.values())
+    rows = [row for row in snapshot.pods.bound_to(names) if not row.terminal]
+    moves = np.array([_moves(row, budgets, now_ms) for row in rows], np.bool_)
+    there = np.flatnonzero(np.array([*leaving, False], np.bool_)[node])
+    return there[moves], list(compress(rows, moves))
 
 
 def _moves(pod: PodRow, budgets: PodBudgets, now_ms: int) -> bool:
@@ -152,26 +142,113 @@ def _moves(pod: PodRow, budgets: PodBudgets, now_ms: int) -> bool:
     return pod.reschedulable and is_disruptable(pod, now_ms) and not budgets.forbid_for_ever(pod)
 
 
-def _groups(
-    waiting: Mapping[_GroupKey, list[PodRow]], shapes: Mapping[int, PodShape]
-) -> tuple[Group, ...]:
+def _bound(snapshot: ClusterSnapshot, pods: PodColumns, node: Ints, stays: Bools) -> BoundPods:
+    shape = positions(tuple(snapshot.shapes), pods.shape[stays])
+    used = np.flatnonzero(np.bincount(shape, minlength=len(snapshot.shapes)))
+    renumbered = np.zeros(len(snapshot.shapes), np.int64)
+    renumbered[used] = np.arange(len(used))
+    shapes = tuple(snapshot.shapes.values())
+    return BoundPods(
+        shapes=tuple(map(shapes.__getitem__, used.tolist())),
+        nodes=tuple(snapshot.nodes),
+        shape=renumbered[shape],
+        node=node[stays],
+        count=np.ones(len(shape), np.int64),
+        terminating=pods.terminating[stays] != 0,
+    )
+
+
+def _daemons(snapshot: ClusterSnapshot, pods: PodColumns, node: Ints, stays: Bools) -> Bools:
+    found = np.zeros((len(snapshot.daemonsets) + 1, len(snapshot.nodes)), np.bool_)
+    uids = tuple(one.uid for one in snapshot.daemonsets.values())
+    rows = np.flatnonzero((pods.daemonset != 0) & stays)
+    owner = pods.places(pods.daemonset[rows], uids, _NOWHERE)
+    # What belongs to no DaemonSet that is there goes to the last row.
+    found[owner, node[rows]] = True
+    return found[:-1]
+
+
+def _gang_members(groups: Iterable[Group], pods: PodColumns, stays: Bools) -> Mapping[str, int]:
+    wanted = {gang for group in groups for gang in group.gangs if gang}
+    if not wanted:
+        return {}
+    counted = stays & (pods.terminating == 0)
+    return Counter(gang for at, gang in pods.gangs() if gang in wanted and counted[at])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Waiting:
+    """Pods that want a place, in columns of equal length (n,), in order of uid."""
+
+    uids: Sequence[str]
+    gangs: Sequence[str]
+    targets: Sequence[Target | None]
+    shape: Ints
+    """Ids."""
+    created_ms: Ints
+    virtual: Bools
+    existing_only: Bools
+
+
+def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRow]) -> _Waiting:
+    """Return the pods to place: those that wait, virtual ones, and those that lose their place."""
+    loose = pods.loose("uids")
+    shape, created_ms, provisionable = pods.waiting
+    virtual = _are_virtual(snapshot, loose)
+    rows = np.flatnonzero((provisionable != 0) | virtual)
+    mine = np.array([(row.shape, row.created_ms) for row in moving], np.int64).reshape(-1, 2)
+    uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
+    order = sorted(range(len(uids)), key=uids.__getitem__)
+    gangs = [*_picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
+    targets = [*_picked(pods.loose("targets"), rows), *(row.target for row in moving)]
+    asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
+    return _Waiting(
+        uids=[uids[at] for at in order],
+        gangs=[gangs[at] for at in order],
+        targets=[targets[at] for at in order],
+        shape=np.concatenate([shape[rows], mine[:, 0]])[order],
+        created_ms=np.concatenate([created_ms[rows], mine[:, 1]])[order],
+        virtual=np.concatenate([virtual[rows], np.zeros(len(mine), np.bool_)])[order],
+        existing_only=np.array([gangs[at] in asking for at in order], np.bool_),
+    )
+
+
+def _are_virtual(snapshot: ClusterSnapshot, uids: Sequence[str]) -> Bools:
+    """Return (n,): which of the pods are a buffer's."""
+    by_buffer = virtual_pods(snapshot.buffers.values(), uids)
+    virtual = frozenset().union(*by_buffer.values())
+    return np.array([uid in virtual for uid in uids] if virtual else [False] * len(uids), np.bool_)
+
+
+def _picked(column: Sequence[T], rows: Ints) -> Iterator[T]:
+    return map(column.__getitem__, rows.tolist())
+
+
+def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, ...]:
+    keys = (waiting.shape, waiting.existing_only, waiting.virtual)
+    rows = np.lexsort((waiting.created_ms, *keys))
+    changes = [np.diff(key[rows].astype(np.int64)) != 0 for key in keys]
+    ends = np.flatnonzero(np.logical_or.reduce([*changes])) + 1
     ordered = []
-    for (virtual, existing_only, shape), pods in waiting.items():
-        pods.sort(key=lambda pod: (pod.created_ms, pod.uid))
+    for part in np.split(rows, ends) if len(rows) else ():
+        first = int(part[0])
         group = Group(
-            shape=shapes[shape],
-            uids=tuple(pod.uid for pod in pods),
-            gangs=tuple(pod.gang for pod in pods),
-            targets=tuple(pod.target for pod in pods),
-            virtual=virtual,
-            existing_only=existing_only,
+            shape=shapes[int(waiting.shape[first])],
+            uids=tuple(_picked(waiting.uids, part)),
+            gangs=tuple(_picked(waiting.gangs, part)),
+            targets=tuple(_picked(waiting.targets, part)),
+            virtual=bool(waiting.virtual[first]),
+            existing_only=bool(waiting.existing_only[first]),
         )
-        requests = group.shape.requests
-        size = -requests.get(CPU), -requests.get(MEMORY)
-        first = pods[0].created_ms, pods[0].uid
-        ordered.append(((virtual, *size, choice(group.shape), *first), group))
+        oldest = int(waiting.created_ms[first]), waiting.uids[first]
+        ordered.append(((group.virtual, *_rank(group.shape), *oldest), group))
     ordered.sort(key=lambda item: item[0])
     return tuple(group for _, group in ordered)
+
+
+def _rank(shape: PodShape) -> tuple[int, int, int]:
+    """Return by what groups are ordered: large pods first, of those the ones with least choice."""
+    return -shape.requests.get(CPU), -shape.requests.get(MEMORY), choice(shape)
 
 
 def choice(shape: PodShape) -> int:
