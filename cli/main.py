@@ -11,7 +11,7 @@ import typer
 
 from cli import bench
 from cli.formats import Format
-from cli.options import Choices, Judge, Machines, Subject
+from cli.options import Choices, Judge, Machines, Subject, WhatIf
 from libs.domain.question import SubjectKind
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy
 
@@ -64,6 +64,9 @@ SchedulerConfig = Annotated[
     ),
 ]
 
+_NONE: list[str] = []
+"""What is not given; typer takes lists only."""
+
 # Imports below are inside functions, see the module's docstring.
 
 
@@ -92,6 +95,111 @@ def plan(
         now=now,
     )
     run(files, catalogue, output, choices)
+
+
+@app.command()
+def simulate(
+    files: Files,
+    remove_node: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Take a node away; its pods move.")
+    ] = _NONE,
+    cordon_node: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Let nothing new onto a node.")
+    ] = _NONE,
+    add_node: Annotated[
+        list[str],
+        typer.Option(
+            metavar="POOL=TYPE/ZONE/CAPACITY-TYPE[:N]", help="Add N nodes, bought and ready."
+        ),
+    ] = _NONE,
+    add: Annotated[
+        list[str], typer.Option(metavar="FILE", help="Add objects, such as pods or Deployments.")
+    ] = _NONE,
+    scale: Annotated[
+        list[str],
+        typer.Option(metavar="NS/[KIND/]NAME=N", help="Let a workload have N pods."),
+    ] = _NONE,
+    remove_workload: Annotated[
+        list[str], typer.Option(metavar="NS/[KIND/]NAME", help="Take a workload away.")
+    ] = _NONE,
+    without_zone: Annotated[
+        list[str], typer.Option(metavar="ZONE", help="A zone is gone, with its nodes.")
+    ] = _NONE,
+    without_capacity_type: Annotated[
+        list[str],
+        typer.Option(metavar="TYPE", help="spot, on-demand or reserved is gone, with its nodes."),
+    ] = _NONE,
+    without_instance_type: Annotated[
+        list[str], typer.Option(metavar="TYPE", help="An instance type is gone, with its nodes.")
+    ] = _NONE,
+    price: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[zone=Z,type=T,capacity-type=C:]±P%",
+            help="Change prices, of all or some offerings, by P per cent.",
+        ),
+    ] = _NONE,
+    pool_file: Annotated[
+        list[str], typer.Option(metavar="FILE", help="Add or replace NodePools.")
+    ] = _NONE,
+    remove_pool: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Delete a NodePool, and so its nodes.")
+    ] = _NONE,
+    overlay_file: Annotated[
+        list[str], typer.Option(metavar="FILE", help="Add or replace NodeOverlays.")
+    ] = _NONE,
+    remove_overlay: Annotated[
+        list[str], typer.Option(metavar="NAME", help="Delete a NodeOverlay.")
+    ] = _NONE,
+    scenario_file: Annotated[
+        str, typer.Option(metavar="FILE", help="Many what-ifs: docs/simulate.md.")
+    ] = "",
+    catalogue: CatalogueName = "kwok",
+    output: Output = Format.TABLE,
+    preference_policy: Preferences = PreferencePolicy.RESPECT,
+    min_values_policy: MinValues = MinValuesPolicy.STRICT,
+    gates: Gates = "",
+    scheduler_config: SchedulerConfig = "",
+    now: Now = None,
+) -> None:
+    """Say what would change, and what it would cost, if the cluster were otherwise.
+
+    All changes of one call are one what-if; a scenario file has many. Exit code 0: every pod has a
+    place; 3: some have not in some what-if; 2: bad input.
+    """
+    from cli.simulate import Question, run  # noqa: PLC0415  # imported when it runs
+
+    what_if = WhatIf(
+        add=tuple(add),
+        pool_files=tuple(pool_file),
+        overlay_files=tuple(overlay_file),
+        remove_overlays=tuple(remove_overlay),
+        prices=tuple(price),
+        remove_nodes=tuple(remove_node),
+        cordon_nodes=tuple(cordon_node),
+        add_nodes=tuple(add_node),
+        scale=tuple(scale),
+        remove_workloads=tuple(remove_workload),
+        without_instance_types=tuple(without_instance_type),
+        without_zones=tuple(without_zone),
+        without_capacity_types=tuple(without_capacity_type),
+        remove_pools=tuple(remove_pool),
+    )
+    choices = Choices(
+        preference_policy=preference_policy,
+        min_values_policy=min_values_policy,
+        feature_gates=gates,
+        scheduler_config=scheduler_config,
+        now=now,
+    )
+    question = Question(
+        files=tuple(files),
+        catalogue=catalogue,
+        choices=choices,
+        what_if=what_if,
+        scenario_file=scenario_file,
+    )
+    run(question, output)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """What options offer and what was chosen, apart from the work: the help needs nothing else."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from libs.domain import feature_gates
@@ -53,3 +54,44 @@ class Subject:
 
     kind: SubjectKind
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhatIf:
+    """One change of a cluster, as it was typed; each field in the syntax of its option."""
+
+    name: str = ""
+    source: str = ""
+    """Where in a file it stands; empty for the options of the command."""
+    add: tuple[str, ...] = ()
+    pool_files: tuple[str, ...] = ()
+    overlay_files: tuple[str, ...] = ()
+    prices: tuple[str, ...] = ()
+    remove_overlays: tuple[str, ...] = ()
+    remove_nodes: tuple[str, ...] = ()
+    cordon_nodes: tuple[str, ...] = ()
+    add_nodes: tuple[str, ...] = ()
+    scale: tuple[str, ...] = ()
+    remove_workloads: tuple[str, ...] = ()
+    without_instance_types: tuple[str, ...] = ()
+    without_zones: tuple[str, ...] = ()
+    without_capacity_types: tuple[str, ...] = ()
+    remove_pools: tuple[str, ...] = ()
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield field and text of all that is to change."""
+        for one in fields(self):
+            if one.name not in ("name", "source"):
+                yield from ((one.name, text) for text in getattr(self, one.name))
+
+    def where(self, field: str, text: str) -> str:
+        """Return how to name one of its texts to whoever typed it."""
+        words = field.split("_")
+        if not self.source:
+            return f"--{'-'.join(words).removesuffix('s')} {text}"
+        return f"{self.source}.{words[0]}{''.join(map(str.capitalize, words[1:]))}: {text}"
+
+    @property
+    def shown(self) -> str:
+        """Return its name, else what is to change."""
+        return self.name or " ".join(self.where(*one) for one in self.texts())

@@ -1,0 +1,162 @@
+"""`joiner simulate`: what would change, and cost, if the cluster in some files were otherwise."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import typer
+
+from cli import clusters, edits
+from cli.choices import load
+from cli.failures import NEGATIVE, bad_input_exits, progress
+from cli.formats import Format, print_json, print_notes
+from cli.options import Choices, WhatIf
+from cli.scenario_file import what_ifs
+from cli.simulated import Shown, print_answers
+from libs.domain import feature_gates
+from libs.domain.errors import InvalidRequest
+from libs.domain.feature_gates import FeatureGate
+from libs.domain.scenario import PutNodePool, PutOverlay, ScenarioAnswer
+from libs.domain.snapshot import ClusterSnapshot, keyed
+from libs.domain.solution import SolveOptions, with_unplaced
+from libs.wire.scenario_json import scenario_document
+from services.solver.core.simulating.edited import edited
+from services.solver.core.simulating.simulate import Base, base, outcome
+
+AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked about which files, as it was typed."""
+
+    files: tuple[str, ...]
+    catalogue: str
+    choices: Choices
+    what_if: WhatIf
+    scenario_file: str = ""
+
+
+def run(question: Question, output: Format) -> None:
+    """Carry out `joiner simulate`."""
+    with bad_input_exits(), progress("reading") as status:
+        asked = _asked(question)
+        lab = _lab(question)
+        status.update("planning")
+        as_it_is = lab.answer(WhatIf(name=AS_IT_IS), 0)
+        answers = []
+        for number, one in enumerate(asked, start=1):
+            status.update(f"what if: {one.shown}")
+            answers.append(lab.answer(one, number))
+    print_notes(dict.fromkeys(note for one in (as_it_is, *answers) for note in one.cluster.notes))
+    if output is Format.JSON:
+        documents = [scenario_document(one.answer) for one in (as_it_is, *answers)]
+        print_json({"asItIs": documents[0], "scenarios": documents[1:]})
+    else:
+        print_answers(as_it_is, answers)
+    if any(one.answer.solution.pods.unplaced for one in answers):
+        raise typer.Exit(NEGATIVE)
+
+
+def _asked(question: Question) -> list[WhatIf]:
+    """Return the what-if of the options, if there is one, and those of the file."""
+    asked = [question.what_if] if any(question.what_if.texts()) else []
+    if question.scenario_file:
+        asked += what_ifs(question.scenario_file)
+    if not asked:
+        raise InvalidRequest(
+            "says nothing that changes: give --remove-node, --add, --scale, … or --scenario-file",
+            field="joiner simulate",
+        )
+    return asked
+
+
+def _lab(question: Question) -> "_Lab":
+    # Files are read several times, about one and the same instant.
+    now = clusters.instant(question.choices.now).isoformat()
+    choices = replace(question.choices, now=now)
+    given = clusters.read(question.files)
+    cluster, options = load(given, question.catalogue, choices)
+    return _Lab(
+        given=given,
+        catalogue=question.catalogue,
+        choices=choices,
+        cluster=cluster,
+        options=options,
+        start=base(cluster.snapshot, options),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lab:
+    """A cluster out of files on which what-ifs are tried."""
+
+    given: clusters.Input
+    catalogue: str
+    choices: Choices
+    cluster: clusters.OfflineCluster
+    options: SolveOptions
+    start: Base
+
+    def answer(self, what_if: WhatIf, position: int) -> Shown:
+        """Return what changes.
+
+        Raises:
+            InvalidRequest: bad input; names the option, or file, object and field.
+            OSError: a file cannot be read.
+        """
+        cluster = self._with_files(what_if.add)
+        after = edits.changed(self._with_market(cluster.snapshot, what_if), what_if)
+        found = outcome(self.start, what_if.shown, after, position)
+        return Shown(answer=_complete(found, cluster), cluster=cluster)
+
+    def _with_files(self, added: Sequence[str]) -> clusters.OfflineCluster:
+        """Return the cluster with the objects of more files, read as if they were one."""
+        if not added:
+            return self.cluster
+        return self._load(self.given.and_then(clusters.read(added)))
+
+    def _with_market(self, snapshot: ClusterSnapshot, what_if: WhatIf) -> ClusterSnapshot:
+        """Return the snapshot with the pools and overlays that files hold."""
+        for path in what_if.pool_files:
+            where = what_if.where("pool_files", path)
+            cluster = self._load(clusters.read([path]))
+            there = _named(cluster, "NodePool", where)
+            # Their classes sell what all classes sell.
+            sold = {**cluster.snapshot.catalogues, **snapshot.catalogues}
+            snapshot = replace(snapshot, catalogues=keyed("catalogues", sold.values()))
+            pools = cluster.snapshot.nodepools
+            snapshot = edited(snapshot, [PutNodePool(nodepool=pools[name]) for name in there])
+        for path in what_if.overlay_files:
+            where = what_if.where("overlay_files", path)
+            if not feature_gates.is_open(FeatureGate.NODE_OVERLAY, self.options.feature_gates):
+                raise InvalidRequest(
+                    "overlays are not looked at; add --feature-gates NodeOverlay=true", field=where
+                )
+            cluster = self._load(clusters.read([path]))
+            there = _named(cluster, "NodeOverlay", where)
+            overlays = cluster.snapshot.overlays
+            snapshot = edited(snapshot, [PutOverlay(overlay=overlays[name]) for name in there])
+        return snapshot
+
+    def _load(self, found: clusters.Input) -> clusters.OfflineCluster:
+        return load(found, self.catalogue, self.choices)[0]
+
+
+def _named(cluster: clusters.OfflineCluster, kind: str, where: str) -> list[str]:
+    """Return the names of the objects of a kind.
+
+    Raises:
+        InvalidRequest: there are none, or one breaks its rules.
+    """
+    names = [one["metadata"]["name"] for own, one in cluster.documents if own == kind]
+    if not names:
+        raise InvalidRequest(f"holds no {kind}", field=where)
+    for name in names:
+        wrong = cluster.snapshot.set_aside.get(f"{kind}//{name}")
+        if wrong is not None:
+            raise InvalidRequest(wrong.message, field=f'{where}: {kind} "{name}": {wrong.field}')
+    return names
+
+
+def _complete(answer: ScenarioAnswer, cluster: clusters.OfflineCluster) -> ScenarioAnswer:
+    return replace(answer, solution=with_unplaced(answer.solution, cluster.left_out))
