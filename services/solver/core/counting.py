@@ -18,17 +18,21 @@ Counting = Mapping[int, Sequence[Tally]]
 
 def count_bound(ground: Ground, counting: Counting, bound: BoundPods) -> None:
     """Count the pods that run."""
+    counted = np.array([bool(counting.get(one.id)) for one in bound.shapes], np.bool_)
+    if not counted.any():
+        return
+    of_interest = np.flatnonzero(counted[bound.shape])
     bin_of = np.array([ground.standing.index.get(name, -1) for name in bound.nodes], np.int64)
-    order = np.argsort(bound.shape, kind="stable")
+    order = of_interest[np.argsort(bound.shape[of_interest], kind="stable")]
     ends = np.searchsorted(bound.shape[order], np.arange(len(bound.shapes) + 1))
-    for number, shape in enumerate(bound.shapes):
+    for number in np.flatnonzero(counted).tolist():
         rows = order[ends[number] : ends[number + 1]]
         bins = bin_of[bound.node[rows]]
-        for tally in counting.get(shape.id, ()):
-            counted = bins >= 0
+        for tally in counting[bound.shapes[number].id]:
+            seen = bins >= 0
             if not tally.terminating:
-                counted = counted & ~bound.terminating[rows]
-            _count(ground, tally, bins[counted], bound.count[rows][counted])
+                seen = seen & ~bound.terminating[rows]
+            _count(ground, tally, bins[seen], bound.count[rows][seen])
 
 
 def count_daemons(ground: Ground, counting: Counting, daemons: Iterable[int]) -> None:
