@@ -1,0 +1,411 @@
+"""`joiner simulate`: what is asked for on the command line is what the answer is about."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.unit.cli.command import CLASS, NODE, POD, POOL, TYPE, joiner, with_members, written
+
+ZONES = ("a", "b")
+KIND = {
+    **TYPE,
+    "offerings": [
+        {
+            "Price": 0.5 if capacity_type == "on-demand" else 0.25,
+            "Requirements": [
+                {
+                    "key": "karpenter.sh/capacity-type",
+                    "operator": "In",
+                    "values": [capacity_type],
+                },
+                {"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]},
+            ],
+        }
+        for zone in ZONES
+        for capacity_type in ("on-demand", "spot")
+    ],
+}
+LABELS = {
+    "kubernetes.io/hostname": "n1",
+    "node.kubernetes.io/instance-type": "small",
+    "topology.kubernetes.io/zone": "a",
+    "karpenter.sh/capacity-type": "on-demand",
+    "karpenter.sh/nodepool": "pool",
+}
+CLAIM: dict[str, Any] = {
+    "apiVersion": "karpenter.sh/v1",
+    "kind": "NodeClaim",
+    "metadata": {"name": "c1", "uid": "c1", "labels": LABELS},
+    "spec": {"nodeClassRef": CLASS},
+    "status": {
+        "nodeName": "n1",
+        "providerID": "cloud://n1",
+        "capacity": NODE["status"]["allocatable"],
+        "allocatable": NODE["status"]["allocatable"],
+        "conditions": [
+            {"type": kind, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+            for kind in ("Launched", "Registered", "Initialized")
+        ],
+    },
+}
+MANAGED = with_members(NODE, metadata__labels=LABELS, spec__providerID="cloud://n1")
+OWNER = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "name": "web-5d9c8b7f6",
+    "uid": "rs-uid",
+    "controller": True,
+}
+RUNNING = with_members(
+    POD,
+    metadata__ownerReferences=[OWNER],
+    spec__nodeName="n1",
+    status__phase="Running",
+)
+CLUSTER = (RUNNING, MANAGED, CLAIM, POOL)
+
+
+def simulated(tmp_path: Path, *flags: object, code: int = 0) -> dict[str, Any]:
+    """Return the answer to one what-if about the cluster."""
+    files = written(tmp_path, *CLUSTER)
+    types = _types(tmp_path)
+    done = joiner("simulate", "-f", files, "--catalogue", types, "--format", "json", *flags)
+    assert (done.code, done.err if done.code == 2 else "") == (code, "")
+    (answer,) = json.loads(done.out)["scenarios"]
+    return dict(answer)
+
+
+def refused(tmp_path: Path, *flags: object) -> str:
+    done = joiner(
+        "simulate", "-f", written(tmp_path, *CLUSTER), "--catalogue", _types(tmp_path), *flags
+    )
+    assert (done.code, done.out) == (2, "")
+    return done.err
+
+
+def _types(tmp_path: Path) -> Path:
+    path = tmp_path / "types.json"
+    path.write_text(json.dumps([KIND]))
+    return path
+
+
+def bought(answer: dict[str, Any]) -> list[str]:
+    found = (one["cheapest"] for one in answer["response"]["plan"]["nodeclaims"])
+    return [f"{one['instanceType']}/{one['zone']}/{one['capacityType']}" for one in found]
+
+
+def test_a_node_that_is_taken_away_is_replaced(tmp_path: Path) -> None:
+    answer = simulated(tmp_path, "--remove-node", "n1")
+
+    assert answer["scenario"] == "--remove-node n1"
+    assert bought(answer) == ["small/a/spot"]
+    diff = answer["diff"]
+    assert diff["removedNodes"] == ["n1"]
+    assert diff["moves"] == [{"podUids": ["web-uid"], "fromNode": "n1", "planned": 0}]
+    assert diff["costBeforeNanosPerHour"] == "500000000"
+    assert diff["costAfterNanosPerHour"] == "250000000"
+    assert answer["costDeltaNanosPerHour"] == "-250000000"
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        pytest.param(["--without-zone", "a"], ["small/b/spot"], id="a zone is gone"),
+        pytest.param(
+            ["--without-capacity-type", "spot", "--remove-node", "n1"],
+            ["small/a/on-demand"],
+            id="spot is gone",
+        ),
+        pytest.param(
+            ["--price", "zone=a:+10%", "--remove-node", "n1"], ["small/b/spot"], id="a is dearer"
+        ),
+        pytest.param(
+            ["--price", "capacity-type=spot,type=small:+200%", "--remove-node", "n1"],
+            ["small/a/on-demand"],
+            id="spot is dearer",
+        ),
+        pytest.param(["--scale", "shop/web=5"], ["small/a/spot"], id="five replicas"),
+        pytest.param(
+            ["--scale", "shop/deployment/web=5"], ["small/a/spot"], id="of the Deployment"
+        ),
+        pytest.param(["--scale", "shop/rs/web-5d9c8b7f6=2"], [], id="two of the ReplicaSet"),
+        pytest.param(
+            ["--scale", "shop/web=5", "--add-node", "pool=small/b/on-demand"],
+            [],
+            id="a node is added",
+        ),
+        pytest.param(
+            ["--cordon-node", "n1", "--scale", "shop/web=2"], ["small/a/spot"], id="cordoned"
+        ),
+        pytest.param(["--remove-workload", "shop/web", "--remove-node", "n1"], [], id="nothing"),
+    ],
+)
+def test_what_is_bought_is_what_the_change_asks_for(
+    tmp_path: Path, flags: list[str], expected: list[str]
+) -> None:
+    assert bought(simulated(tmp_path, *flags)) == expected
+
+
+def test_a_type_or_a_pool_that_is_gone_leaves_pods_without_a_place(tmp_path: Path) -> None:
+    for flags in (["--without-instance-type", "small"], ["--remove-pool", "pool"]):
+        answer = simulated(tmp_path, *flags, code=3)
+        assert answer["diff"]["strandedPods"] == ["web-uid"]
+        assert answer["diff"]["removedNodes"] == ["n1"]
+        assert answer["costDeltaNanosPerHour"] == "-500000000"
+
+
+def test_objects_of_files_are_added(tmp_path: Path) -> None:
+    more = written(
+        tmp_path, with_members(POD, metadata__name="more", metadata__uid="more"), name="more.json"
+    )
+
+    answer = simulated(tmp_path, "--add", more)
+
+    assert answer["diff"]["addedPods"] == [{"uid": "more", "namespace": "shop", "name": "more"}]
+    assert answer["response"]["pods"]["onExisting"] == "1"
+
+
+def test_a_pool_of_a_file_replaces_the_one_of_its_name(tmp_path: Path) -> None:
+    requirement = {
+        "key": "topology.kubernetes.io/zone",
+        "operator": "In",
+        "values": ["b"],
+    }
+    only_b = written(
+        tmp_path,
+        with_members(POOL, spec__template__spec__requirements=[requirement]),
+        name="pool.json",
+    )
+
+    answer = simulated(tmp_path, "--pool-file", only_b, "--remove-node", "n1")
+
+    assert bought(answer) == ["small/b/spot"]
+
+
+def test_a_pool_with_a_class_of_its_own_sells_what_all_sell(tmp_path: Path) -> None:
+    other = with_members(POOL, metadata__name="other", spec__weight=9)
+    other["spec"]["template"]["spec"]["nodeClassRef"] = {**CLASS, "name": "other"}
+    file = written(tmp_path, other, name="pool.json")
+
+    answer = simulated(tmp_path, "--pool-file", file, "--remove-node", "n1")
+
+    (claim,) = answer["response"]["plan"]["nodeclaims"]
+    assert claim["nodepool"] == "other"
+
+
+def test_an_overlay_of_a_file_counts_with_its_gate(tmp_path: Path) -> None:
+    overlay = {
+        "apiVersion": "karpenter.sh/v1alpha1",
+        "kind": "NodeOverlay",
+        "metadata": {"name": "discount"},
+        "spec": {
+            "requirements": [
+                {"key": "topology.kubernetes.io/zone", "operator": "In", "values": ["b"]}
+            ],
+            "price": "0.1",
+        },
+    }
+    file = written(tmp_path, overlay, name="overlay.json")
+    flags = ["--overlay-file", file, "--remove-node", "n1"]
+
+    answer = simulated(tmp_path, *flags, "--feature-gates", "NodeOverlay=true")
+
+    assert answer["response"]["cost"]["newNanosPerHour"] == "100000000"
+    assert "add --feature-gates NodeOverlay=true" in refused(tmp_path, *flags)
+
+
+def test_a_file_has_many_what_ifs(tmp_path: Path) -> None:
+    more = written(
+        tmp_path, with_members(POD, metadata__name="m", metadata__uid="m"), name="m.json"
+    )
+    scenarios = tmp_path / "scenarios.yaml"
+    scenarios.write_text(
+        "scenarios:\n"
+        "  - {name: drained, removeNodes: [n1]}\n"
+        "  - {removeNodes: n1, withoutZones: [a]}\n"
+        f"  - {{name: more, add: {more.name}, scale: {{shop/web: 2}}}}\n"
+    )
+
+    done = joiner(
+        "simulate",
+        "-f",
+        written(tmp_path, *CLUSTER),
+        "--catalogue",
+        _types(tmp_path),
+        "--scenario-file",
+        scenarios,
+        "--cordon-node",
+        "n1",
+        "--format",
+        "json",
+    )
+
+    assert done.code == 0, done.err
+    document = json.loads(done.out)
+    answers = document["scenarios"]
+    assert document["asItIs"]["scenario"] == "as it is"
+    assert [one["scenario"] for one in answers] == [
+        "--cordon-node n1",
+        "drained",
+        "scenarios[1]",
+        "more",
+    ]
+    assert [one["position"] for one in answers] == [1, 2, 3, 4]
+    assert bought(answers[2]) == ["small/b/spot"]
+    assert len(answers[3]["diff"]["addedPods"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        pytest.param([], "joiner simulate: says nothing that changes", id="nothing"),
+        pytest.param(
+            ["--remove-node", "n2"],
+            '--remove-node n2: there is no node "n2"; there is "n1"',
+            id="node",
+        ),
+        pytest.param(
+            ["--without-zone", "c"],
+            '--without-zone c: there is no zone "c"; there is "a", "b"',
+            id="zone",
+        ),
+        pytest.param(["--scale", "web"], "--scale web: write NS/NAME=N", id="scale"),
+        pytest.param(
+            ["--scale", "web=3"], 'there is no workload with pods "web" in', id="namespace"
+        ),
+        pytest.param(["--scale", "a/b/c/d=3"], "'a/b/c/d' names no workload", id="too long"),
+        pytest.param(["--price", "+10"], "--price +10: write zone=Z", id="price"),
+        pytest.param(["--price", "pool=x:+10%"], "'pool=x' selects nothing", id="price key"),
+        pytest.param(["--add-node", "pool"], "--add-node pool: write POOL=TYPE", id="add node"),
+        pytest.param(
+            ["--add-node", "pool=small/a/on-demand:0"], "write POOL=TYPE", id="no node at all"
+        ),
+        pytest.param(
+            ["--add-node", "poool=small/a/on-demand"], 'perhaps "pool"', id="pool of a node"
+        ),
+        pytest.param(["--pool-file", "/nowhere"], "/nowhere: No such file", id="no file"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_option(
+    tmp_path: Path, flags: list[str], said: str
+) -> None:
+    assert said in refused(tmp_path, *flags)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("hello", "holds neither a list nor `scenarios`", id="a text"),
+        pytest.param("[]", "holds no scenarios", id="empty"),
+        pytest.param("[1]", "scenarios[0]: 1 is not a mapping", id="a number"),
+        pytest.param(
+            "[{removeNode: n1}]",
+            'scenarios[0]: there is no "removeNode"; perhaps "removeNodes"',
+            id="a word",
+        ),
+        pytest.param("[{removeNodes: [1]}]", "scenarios[0].removeNodes: 1 is not a text", id="1"),
+        pytest.param(
+            "[{}, {removeNodes: n2}]",
+            'scenarios[1].removeNodes: n2: there is no node "n2"',
+            id="a node",
+        ),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_by_field(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(text)
+
+    assert f"{file}: {said}" in refused(tmp_path, "--scenario-file", file)
+
+
+def test_a_file_without_the_kind_is_refused(tmp_path: Path) -> None:
+    pods = written(tmp_path, POD, name="pods.json")
+
+    assert f"--pool-file {pods}: holds no NodePool" in refused(tmp_path, "--pool-file", pods)
+
+
+def test_people_are_told_what_changes(tmp_path: Path) -> None:
+    done = joiner(
+        "simulate",
+        "-f",
+        written(tmp_path, *CLUSTER),
+        "--catalogue",
+        _types(tmp_path),
+        "--remove-node",
+        "n1",
+    )
+
+    assert done.out.splitlines()[0] == "as it is: 1 node, 0.5000 $/h; no pod waits for a node"
+    for line in (
+        "what if: --remove-node n1",
+        "1 node gone: n1",
+        "1 pod waits: 0 on existing nodes, 1 on new nodes, 0 without a place",
+        "1 pod from n1 to a new small of pool in a",
+        "0.5000 $/h now, 0.2500 $/h then: -0.2500 $/h",
+    ):
+        assert line in done.out.splitlines()
+
+
+def test_people_are_told_who_is_left_without_a_place_and_why(tmp_path: Path) -> None:
+    done = joiner(
+        "simulate",
+        "-f",
+        written(tmp_path, *CLUSTER),
+        "--catalogue",
+        _types(tmp_path),
+        "--remove-pool",
+        "pool",
+    )
+
+    assert "1 pod left without a place: shop/web" in done.out
+    assert "1 pod without a place: shop/web\n    no node takes it, and there is no NodePool" in (
+        done.out
+    )
+
+
+def test_several_what_ifs_have_an_overview(tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("[{name: one, removeNodes: n1}, {name: two, cordonNodes: n1}]")
+
+    done = joiner(
+        "simulate",
+        "-f",
+        written(tmp_path, *CLUSTER),
+        "--catalogue",
+        _types(tmp_path),
+        "--scenario-file",
+        file,
+    )
+
+    rows = [line.split() for line in done.out.splitlines() if line.strip()[:3] in ("one", "two")]
+    assert rows == [
+        ["one", "1", "0", "1", "1", "0", "0.2500", "-0.2500"],
+        ["two", "0", "0", "0", "0", "0", "0.5000", "+0.0000"],
+    ]
+
+
+def test_standard_input_is_read_once_however_many_files_are_added(tmp_path: Path) -> None:
+    more = written(
+        tmp_path, with_members(POD, metadata__name="m", metadata__uid="m"), name="m.json"
+    )
+    cluster = written(tmp_path, *CLUSTER).read_bytes()
+
+    done = joiner(
+        "simulate",
+        "-f",
+        "-",
+        "--catalogue",
+        _types(tmp_path),
+        "--add",
+        more,
+        "--format",
+        "json",
+        stdin=cluster,
+    )
+
+    (answer,) = json.loads(done.out)["scenarios"]
+    assert answer["response"]["pods"]["onExisting"] == "1"
