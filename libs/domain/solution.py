@@ -41,6 +41,13 @@ class SolveOptions:
     objective: Objective = PRICE_ALONE
     """What a plan is chosen by besides its price."""
 
+    @property
+    def refines(self) -> bool:
+        """Return whether the refine stage is asked for."""
+        if self.refine_iterations is not None:
+            return self.refine_iterations > 0
+        return self.refine_budget > timedelta(0)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:

@@ -25,6 +25,8 @@ class Answer:
     """A plan and how many real pods went where."""
 
     plan: Plan
+    weight: int
+    """What its new nodes count for, each at its cheapest offering, in nano-dollars per hour."""
     on_existing: int
     on_new: int
     unplaced: int
@@ -66,6 +68,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
             buffers=_buffers(encoded, made, packer, pods),
             overlays=encoded.market.verdicts,
         ),
+        weight=_weight(packer, pods, lists),
         on_existing=sum(len(one.pod_uids) for one in nominations),
         on_new=sum(uid not in pods.virtual for uid in on_new),
         unplaced=sum(len(one.pod_uids) for one in unplaced),
@@ -116,6 +119,11 @@ def _nodeclaims(packer: Packer, pods: _Pods, lists: LaunchLists) -> tuple[Planne
         claimed = planned(index, lists.of(known, used), known, used, uids)
         found.append(_with_drivers(claimed, packer.drivers(claim)))
     return tuple(found)
+
+
+def _weight(packer: Packer, pods: _Pods, lists: LaunchLists) -> int:
+    bins = packer.bins
+    return sum(lists.of(bins.claims[claim], bins.used[claim]).weight for claim in pods.claims)
 
 
 def _with_drivers(claim: PlannedNodeClaim, drivers: tuple[str, ...]) -> PlannedNodeClaim:

@@ -9,7 +9,7 @@ pool one more per set of daemons that come to some of its offerings only. Offeri
 (n_offerings,): type by zone by capacity type by reservation, in the catalogue's order.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -164,6 +164,15 @@ def told_apart(columns: CatalogueColumns, marks: Ints) -> CatalogueColumns:
     )
 
 
+def priced(columns: CatalogueColumns, price: Ints) -> CatalogueColumns:
+    """Return columns in which offerings have another price, (n_offerings,), to choose by.
+
+    All else is shared with the columns given.
+    """
+    kinds = columns.row_type[columns.row]
+    return replace(columns, price=price, rank=_rank(columns.offerings, price, kinds))
+
+
 def _is_available(offering: Offering, reservations: Mapping[str, int]) -> bool:
     """Tell whether any can be had; of a reservation without instances left none is promised."""
     reserved = offering.capacity_type == CapacityType.RESERVED and offering.reservation_id
@@ -200,7 +209,7 @@ def _meets(
     return there is not None and there.has_intersection(asked)
 
 
-def _rank(offerings: list[Offering], price: Ints, kinds: Ints) -> Ints:
+def _rank(offerings: Sequence[Offering], price: Ints, kinds: Ints) -> Ints:
     unknown = len(_PRECEDENCE)
     precedence = np.array(
         [_PRECEDENCE.get(one.capacity_type, unknown) for one in offerings], np.int64

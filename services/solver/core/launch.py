@@ -38,6 +38,8 @@ class LaunchList:
     instance_types: tuple[str, ...]
     """Cheapest first, at most `MOST_TYPES`."""
     cheapest: LaunchOption
+    weight: int
+    """What it counts for in the objective: its price and what else nodes count for."""
     requirements: Requirements
     labels: tuple[tuple[str, str], ...]
     overhead: Ints
@@ -119,6 +121,7 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
             capacity_type=offered[0].capacity_type,
             price_nanos_per_hour=offered[0].price_nanos_per_hour,
         ),
+        weight=int(columns.price[found[0]]),
         requirements=_launch_requirements(requirements, offered, names),
         labels=concrete_labels(template, requirements),
         overhead=template.overhead[np.unique(columns.row[found])].min(axis=0),

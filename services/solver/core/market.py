@@ -5,20 +5,23 @@ same prices and capacities.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from libs.domain import feature_gates
-from libs.domain.capacity import Catalogue
+from libs.domain.capacity import CapacityType, Catalogue
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
+from libs.domain.objective import Objective
 from libs.domain.overlay import Overlaid, OverlaidOffer, overlaid, untouched
 from libs.domain.plan import OverlayVerdict
 from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.workload import NodeOverlay
-from services.solver.core.catalogue import CatalogueColumns, build
+from services.solver.core.catalogue import CatalogueColumns, build, priced
 from services.solver.core.pod_columns import PodColumns, pod_columns
 from services.solver.core.vectors import Ints
 
@@ -50,7 +53,15 @@ class Offers:
     columns: CatalogueColumns
     listed_price: Ints
     """(n_offerings,): before the overlays; by it a provider chooses, who knows nothing of them."""
+    paid_price: Ints
+    """(n_offerings,): after the overlays; `columns.price` is by what an offering is chosen, more
+    than is paid where the objective weighs nodes."""
     overlay: OverlaidOffer
+
+    @property
+    def misleading(self) -> bool:
+        """Return whether a provider may take for cheapest what is not chosen first."""
+        return bool(self.overlay.priced) or self.columns.price is not self.paid_price
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +98,7 @@ def market(snapshot: ClusterSnapshot, options: SolveOptions, memory: Memory) -> 
         verdicts = ()
     return Market(
         by_pool={
-            pool: _offers(offer, by_class[offer.catalogue.key], memory)
+            pool: weighed(_offers(offer, by_class[offer.catalogue.key], memory), options.objective)
             for pool, offer in found.offers.items()
         },
         by_class=by_class,
@@ -98,7 +109,25 @@ def market(snapshot: ClusterSnapshot, options: SolveOptions, memory: Memory) -> 
 def _offers(offer: OverlaidOffer, listed: CatalogueColumns, memory: Memory) -> Offers:
     touched = offer.catalogue is not listed.source
     columns = memory.columns_of(offer.catalogue) if touched else listed
-    return Offers(columns=columns, listed_price=listed.price, overlay=offer)
+    return Offers(
+        columns=columns, listed_price=listed.price, paid_price=columns.price, overlay=offer
+    )
+
+
+def weighed(offers: Offers, objective: Objective) -> Offers:
+    """Return the offers with what nodes count for besides their price, as users have it."""
+    if not objective.weighs_nodes:
+        return offers
+    columns = offers.columns
+    spot = np.array([one.capacity_type == CapacityType.SPOT for one in columns.offerings], np.bool_)
+    price = columns.price + objective.node_nanos_per_hour
+    price = price + objective.interruption_nanos_per_hour * spot
+    for licence in objective.licences:
+        needed = np.ones(len(price), np.bool_)
+        for one in licence.nodes:
+            needed &= columns.mask(one, lenient=False)
+        price = price + licence.nanos_per_hour * needed
+    return replace(offers, columns=priced(columns, price))
 
 
 def _node_classes(snapshot: ClusterSnapshot) -> list[str]:

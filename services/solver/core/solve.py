@@ -5,33 +5,19 @@ nothing is kept.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from libs.domain.errors import Unavailable
 from libs.domain.plan import Plan
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Cost, PodCounts, Solution, SolveOptions
-from services.solver.core.answer import Answer, answer
-from services.solver.core.encode import Encoded, encode, problem
-from services.solver.core.gangs import whole
+from services.solver.core.encode import encode
 from services.solver.core.market import NOTHING_REMEMBERED, Memory
-from services.solver.core.packing import Packer
+from services.solver.core.packed import packed
 from services.solver.core.plan_id import plan_id
 from services.solver.core.price import existing_price
-from services.solver.core.problem import Problem
-from services.solver.core.workload import Group
+from services.solver.core.refining.refine import refine, unrefined
 
-VERSION = "2"
+VERSION = "3"
 """Changes with each release by which the same snapshot may get another plan."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
-    """An answer with the state that packing ended in."""
-
-    problem: Problem
-    packer: Packer
-    answer: Answer
 
 
 def solve(
@@ -40,6 +26,7 @@ def solve(
     *,
     memory: Memory = NOTHING_REMEMBERED,
     cancelled: Callable[[], bool] = lambda: False,
+    spent: Callable[[], bool] = lambda: True,
 ) -> Solution:
     """Find a place for every waiting pod: on nodes, on claims in flight, on claims to create.
 
@@ -48,21 +35,31 @@ def solve(
         options: how to decide.
         memory: what is known from earlier calls.
         cancelled: asked between groups of pods; True ends the work.
+        spent: asked first when the fast stage has ended, then between iterations: whether the
+            budget for refining is used up. Not asked where the options say how many iterations run.
 
     Raises:
         Unavailable: `cancelled` said so.
     """
     now = options.now or snapshot.observed_at
     encoded = encode(snapshot, options, now, memory)
-    found = packed(encoded, cancelled).answer
+    fast = packed(encoded, cancelled)
+    if options.refines:
+        refined = refine(encoded, fast, cancelled=cancelled, spent=spent)
+    else:
+        refined = unrefined(fast)
+    found = refined.answer
     return Solution(
         snapshot=snapshot.id,
         options=options,
+        iterations=refined.iterations,
         solver_version=VERSION,
         plan=found.plan,
         cost=Cost(
             new_nanos_per_hour=_price(found.plan),
             existing_nanos_per_hour=existing_price(snapshot, encoded.market),
+            lower_bound_nanos_per_hour=refined.lower_bound,
+            objective_nanos_per_hour=refined.objective,
         ),
         plan_id=plan_id(snapshot.id, found.plan),
         pods=PodCounts(
@@ -71,28 +68,6 @@ def solve(
             on_new=found.on_new,
             unplaced=found.unplaced,
         ),
-    )
-
-
-def packed(encoded: Encoded, cancelled: Callable[[], bool]) -> Packed:
-    """Pack until every gang has all its places or none.
-
-    Raises:
-        Unavailable: `cancelled` said so.
-    """
-
-    def pack(groups: tuple[Group, ...]) -> Packer:
-        packer = Packer(*problem(encoded, groups), cancelled)
-        if not packer.run():
-            raise Unavailable("the caller has gone away")
-        return packer
-
-    found = whole(encoded.snapshot, encoded.work, pack)
-    packer = found.packer
-    return Packed(
-        problem=packer.problem,
-        packer=packer,
-        answer=answer(encoded, packer.problem, packer, found.short),
     )
 
 

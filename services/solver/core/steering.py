@@ -1,9 +1,9 @@
-"""Leaves a provider no cheaper-looking choice than ours where overlays changed prices.
+"""Leaves a provider no cheaper-looking choice than ours where prices are not what we choose by.
 
 Apart because it answers for somebody else: a provider takes the cheapest of what a claim allows by
-its own prices and knows nothing of overlays. Price, capacity type and zone were chosen together, so
-the claim has to allow no more than leads there; and no less, since what it allows is what the
-provider can fall back on.
+its own prices and knows nothing of overlays, nor of what else nodes count for. Price, capacity type
+and zone were chosen together, so the claim has to allow no more than leads there; and no less,
+since what it allows is what the provider can fall back on.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def steered(offers: Offers, found: Ints, allowed: Callable[[str, Ints], bool]) -
         found: positions of offerings that would do, cheapest first.
         allowed: whether the claim may be narrowed, by a label key, to these offerings.
     """
-    if not offers.overlay.priced or _agrees(offers, found):
+    if not offers.misleading or _agrees(offers, found):
         return found
     narrowed = found
     for keys in chain.from_iterable(combinations(_KEYS, size) for size in (1, 2, 3)):

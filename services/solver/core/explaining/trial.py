@@ -15,7 +15,7 @@ from libs.domain.solution import SolveOptions
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.encode import Encoded, encode
 from services.solver.core.market import Memory
-from services.solver.core.solve import Packed, packed
+from services.solver.core.packed import Packed, packed
 
 _MOST_TRIALS = 64
 _LEAST_TRIALS = 8

@@ -1,0 +1,57 @@
+"""`packed`: the fast stage as a whole, with the state in which it ended.
+
+Apart from `solve` because whoever asks "what if" of one decision, refining among them, packs again.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from libs.domain.errors import Unavailable
+from services.solver.core.answer import Answer, answer
+from services.solver.core.encode import Encoded, problem
+from services.solver.core.gangs import whole
+from services.solver.core.packing import Packer
+from services.solver.core.problem import Problem
+from services.solver.core.workload import Group
+
+Cancelled = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """An answer with the state that packing ended in."""
+
+    problem: Problem
+    packer: Packer
+    short: Mapping[str, str]
+    """Gangs that were left out, with the reason."""
+    answer: Answer
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Return how many pods of each group have a place."""
+        groups, left = self.problem.groups, self.packer.left
+        return tuple(len(one.uids) - out for one, out in zip(groups, left, strict=True))
+
+
+def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
+    """Pack until every gang has all its places or none.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
+
+    def pack(groups: tuple[Group, ...]) -> Packer:
+        packer = Packer(*problem(encoded, groups), cancelled)
+        if not packer.run():
+            raise Unavailable("the caller has gone away")
+        return packer
+
+    found = whole(encoded.snapshot, encoded.work, pack)
+    packer = found.packer
+    return Packed(
+        problem=packer.problem,
+        packer=packer,
+        short=found.short,
+        answer=answer(encoded, packer.problem, packer, found.short),
+    )

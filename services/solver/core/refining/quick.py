@@ -1,0 +1,84 @@
+"""A lower bound in no time, for answers of the fast stage: coarse, but always there.
+
+Apart from the near one because it looks at sums alone: what all pods ask for, weighed, less what
+stands, divided by the most that any type has for a price.
+"""
+
+from itertools import product
+
+import numpy as np
+
+from libs.domain.capacity import CapacityType
+from libs.domain.resources import CPU, MEMORY
+from services.solver.core.bins import Bins
+from services.solver.core.problem import Problem
+from services.solver.core.refining.fluid import Floats, PriceOf
+from services.solver.core.template import Template
+from services.solver.core.vectors import Bools
+
+_SAFE = 1e-9
+_MIXES = tuple(product((1.0, 2.0, 4.0), (1.0, 2.0, 4.0)))
+"""Weights of cpu and memory that are tried besides each resource alone."""
+
+
+def quick_bound(problem: Problem, bins: Bins, price_of: PriceOf) -> int:
+    """Return nano-dollars per hour that no plan for the pods which have a place can go below."""
+    if not bins.claims:
+        return 0
+    net = bins.used.sum(axis=0).astype(np.float64)
+    net -= np.maximum(bins.free[_of_use(problem, bins)], 0).sum(axis=0)
+    offers = [_rows(problem, template, price_of) for template in problem.templates]
+    room = np.concatenate([one[0] for one in offers])
+    price = np.concatenate([one[1] for one in offers])
+    for _, _, reserved in offers:
+        net -= reserved
+    weights = _weights(net)
+    if not len(weights):
+        return 0
+    worth = room @ weights.T
+    ratio = np.full_like(worth, np.inf)
+    np.divide(worth, price[:, None], out=ratio, where=price[:, None] > 0)
+    most = ratio.max(axis=0, initial=0.0)
+    asked = weights @ np.maximum(net, 0)
+    found = np.divide(asked, most, out=np.zeros_like(asked), where=most > 0)
+    return int(found.max(initial=0.0) * (1 - _SAFE))
+
+
+def _of_use(problem: Problem, bins: Bins) -> Bools:
+    """Return (n_standing,): bins on which the least demanding pods may have room."""
+    names = problem.dimensions.names
+    found = np.ones(len(bins.standing), np.bool_)
+    for name in (CPU, MEMORY):
+        least = min((group.shape.requests.get(name) for group in problem.groups), default=0)
+        found &= bins.standing.free[:, names.index(name)] >= least
+    return found
+
+
+def _rows(problem: Problem, template: Template, price_of: PriceOf) -> tuple[Floats, Floats, Floats]:
+    """Return room and least price of a pool's rows, and the room of all that is reserved."""
+    columns = template.columns
+    sold = template.offerings
+    reserved = np.zeros(template.room.shape[1])
+    if columns.reservations and problem.reservations.left:
+        held = np.array(
+            [one.capacity_type == CapacityType.RESERVED for one in columns.offerings], np.bool_
+        )
+        if (sold & held).any():
+            most = np.maximum(template.room[columns.row[sold & held]].max(axis=0), 0)
+            reserved += most * sum(columns.reservations.values())
+        sold = sold & ~held
+    least = np.full(len(template.room), np.inf)
+    np.minimum.at(least, columns.row[sold], price_of(template)[sold].astype(np.float64))
+    known = np.isfinite(least)
+    return np.maximum(template.room[known], 0).astype(np.float64), least[known], reserved
+
+
+def _weights(net: Floats) -> Floats:
+    """Return (n, n_resources): weights of the resources that are short, each alone and mixed."""
+    short = net > 0
+    each = np.diag(np.where(short, 1 / np.maximum(net, 1), 0))[short]
+    if not short[:2].all():
+        return each
+    mixed = np.zeros((len(_MIXES), len(net)))
+    mixed[:, :2] = np.array(_MIXES) / net[:2]
+    return np.concatenate([each, mixed])

@@ -1,0 +1,174 @@
+"""`refine`: from the answer of the fast stage to a cheaper one, with a bound that says how good.
+
+The first iteration finds the bound and packs once more on what the bound buys alone; all others
+are the local search's, which begins at the cheaper of the two. Whatever is found has to be better
+than the fast answer, or that one stays.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from services.solver.core.answer import Answer
+from services.solver.core.encode import Encoded
+from services.solver.core.packed import Cancelled, Packed
+from services.solver.core.refining.bound import Bound, lower_bound
+from services.solver.core.refining.construct import construct
+from services.solver.core.refining.fluid import Fluid, Placed, fluid
+from services.solver.core.refining.quick import quick_bound
+from services.solver.core.refining.score import Score, score
+from services.solver.core.template import Template
+from services.solver.core.vectors import Ints
+
+MOST_ITERATIONS = 1_000_000
+"""Where a budget never ends, as on a clock that stands still."""
+
+_CHUNK = 64
+"""Iterations of local search between two looks at the budget."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refined:
+    """The answer to give."""
+
+    answer: Answer
+    lower_bound: int
+    """Nano-dollars per hour below which no valid plan for the same pods can cost."""
+    objective: int
+    """What the plan was chosen by."""
+    iterations: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Start:
+    """Where a local search begins."""
+
+    encoded: Encoded
+    packed: Packed
+    """A valid answer and its state, which stays as it is."""
+    fluid: Fluid
+    bound: Bound
+    """By `columns.price`, with what a pod of each group of the fluid is worth."""
+    seed: int
+
+
+class Search(Protocol):
+    """A local search under way.
+
+    Laws:
+        - `advance(a)` then `advance(b)` is `advance(a + b)`: nothing but the start and the number
+          of iterations decides where it is.
+        - `best` is valid by every hard rule, places the pods that the start places, and is no
+          dearer than the start.
+    """
+
+    def advance(self, iterations: int) -> int:
+        """Try so many changes; return how many were tried, fewer where no more is to be gained."""
+
+    def best(self) -> Packed:
+        """Return the best answer so far."""
+
+
+def no_search(start: Start) -> Search | None:
+    """Return no search: where there is nothing to search through."""
+    return None
+
+
+def unrefined(fast: Packed) -> Refined:
+    """Return the answer of the fast stage with a bound that costs nothing."""
+    return Refined(
+        answer=fast.answer,
+        lower_bound=quick_bound(fast.problem, fast.packer.bins, _paid),
+        objective=fast.answer.weight,
+    )
+
+
+def refine(
+    encoded: Encoded,
+    fast: Packed,
+    *,
+    cancelled: Cancelled,
+    spent: Callable[[], bool],
+    begin: Callable[[Start], Search | None] = no_search,
+) -> Refined:
+    """Return the best answer that was found, the fast one at worst.
+
+    Args:
+        encoded: what was solved.
+        fast: how.
+        cancelled: as in `solve`.
+        spent: as in `solve`.
+        begin: begins a local search.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
+    exactly = encoded.options.refine_iterations
+    most = MOST_ITERATIONS if exactly is None else exactly
+    stop = spent if exactly is None else _never
+    if stop() or not fast.packer.bins.claims:
+        return unrefined(fast)
+    best, bound = fast, quick_bound(fast.problem, fast.packer.bins, _paid)
+    flow = _fluid(encoded, fast, _paid)
+    near = lower_bound(flow)
+    bound = max(bound, near.nanos_per_hour)
+    if encoded.options.objective.weighs_nodes:
+        flow = _fluid(encoded, fast, _weighed)
+        near = lower_bound(flow)
+    best = _better(encoded, best, construct(encoded, fast, flow, near, cancelled))
+    ran = 1
+    start = Start(encoded=encoded, packed=best, fluid=flow, bound=near, seed=encoded.options.seed)
+    search = begin(start) if ran < most and not stop() else None
+    while search is not None and ran < most:
+        tried = search.advance(min(_CHUNK, most - ran))
+        ran += tried
+        if not tried or stop():
+            break
+    if search is not None:
+        best = _better(encoded, best, search.best())
+    return Refined(
+        answer=best.answer,
+        lower_bound=bound,
+        objective=_score(encoded, best).objective,
+        iterations=ran,
+    )
+
+
+def _never() -> bool:
+    return False
+
+
+def _better(encoded: Encoded, known: Packed, other: Packed | None) -> Packed:
+    """Return the other answer if it has places for the same pods and is better."""
+    if other is None or _without_place(other) != _without_place(known):
+        return known
+    return other if _score(encoded, other) < _score(encoded, known) else known
+
+
+def _without_place(one: Packed) -> tuple[frozenset[str], tuple[int, ...]]:
+    """Return the pods without a place, and how many a buffer lacks."""
+    plan = one.answer.plan
+    unplaced = frozenset(uid for group in plan.unplaced for uid in group.pod_uids)
+    return unplaced, tuple(buffer.unplaced for buffer in plan.buffers)
+
+
+def _score(encoded: Encoded, one: Packed) -> Score:
+    return score(encoded, one)
+
+
+def _fluid(encoded: Encoded, one: Packed, price_of: Callable[[Template], Ints]) -> Fluid:
+    placed = Placed(
+        problem=one.problem,
+        namespaces=encoded.snapshot.namespaces,
+        counts=one.counts,
+        asks=tuple(asks[-1] for asks in one.problem.asks),
+    )
+    return fluid(placed, price_of)
+
+
+def _paid(template: Template) -> Ints:
+    return template.offers.paid_price
+
+
+def _weighed(template: Template) -> Ints:
+    return template.columns.price
