@@ -264,14 +264,19 @@ class ClaimPacker:
         return _Kind(arrivals=arrivals, where=where, root=root)
 
     def _open_some(self, request: Request, kind: _Kind, want: int) -> int | None:
-        """Open claims of one kind; None if no pod fits, 0 if it is better to wait."""
+        """Open claims of one kind; None if no pod fits, 0 if it is better to wait.
+
+        Of a gang nobody waits: no claim is made for a part of it that would settle a reservation.
+        """
         where = kind.where
         for known in self._openings(request, where, kind.root):
             held = self._reserve(known, request)
-            if held is None:
+            if held is None and not any(self._problem.groups[request.group].gangs):
                 self.deferred.add(request.group)
                 return 0
-            opened = self._open(held, request, where, min(want, where.batch))
+            opened = np.zeros(0, np.int64)
+            if held is not None:
+                opened = self._open(held, request, where, min(want, where.batch))
             if not len(opened) and held is not known:
                 opened = self._open_beside(known, request, where, min(want, where.batch))
             if len(opened):
@@ -305,7 +310,7 @@ class ClaimPacker:
                     yield pinned
 
     def _open_beside(self, known: ClaimClass, request: Request, where: Verdict, want: int) -> Ints:
-        """Open claims that are of no reservation, where those are too few for strict minValues."""
+        """Open claims that are of no reservation, where those cannot be had."""
         free = self._problem.reservations.unreserved(known)
         if not free.any():
             return np.zeros(0, np.int64)
