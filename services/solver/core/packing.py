@@ -16,9 +16,12 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from libs.domain import labels as label_keys
+from libs.domain.requirements import ANYTHING
 from services.solver.core import claim_settling
 from services.solver.core.ask import Ask
 from services.solver.core.bins import Bins
+from services.solver.core.claim_class import ClaimClass
 from services.solver.core.claim_packing import ClaimPacker
 from services.solver.core.limits import PoolLimits
 from services.solver.core.precedence import with_less_choice
@@ -47,7 +50,8 @@ class Packer:
         """Groups that no longer keep to where their companions may run."""
         self._parts = _parts(problem.groups)
         self._turns = Turns([index for part in self._parts for index in part])
-        self._buyable: dict[int, bool] = {}
+        self._buyable: dict[int, list[ClaimClass]] = {}
+        """What a group could buy, by index: where it has room, others aside."""
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices the pods of a claim get of its own node, sorted."""
@@ -148,23 +152,32 @@ class Packer:
         # Of shared things others may bring what this one lacks.
         if hard.shape.device_claims or hard.shape.shared_volumes:
             return (Event.PLACED,)
-        asks = (*self._asks(index), hard)
-        found: set[Cause] = {tally for ask in asks for tally in topology.rules(ask).helping}
-        if any(ask.spread for ask in asks) or self._may_join(index):
+        rules = [topology.rules(ask) for ask in (*self._asks(index), hard)]
+        found: set[Cause] = {tally for one in rules for tally in one.helping}
+        spread = [rule.tally.on_hosts for one in rules for rule in one.spread]
+        if not all(spread):
+            found.add(Event.BECOME)
+        if any(spread) or self._may_join(index):
             found.add(Event.OPENED)
         return found
 
     def _may_join(self, index: int) -> bool:
-        """Tell whether a pod of a group would have room on some claim, were it still empty."""
-        found = self._buyable.get(index)
-        if found is None:
-            group = self.problem.groups[index]
-            vector = self.problem.dimensions.requests(group.shape.requests)
-            ground = self.problem.topology.ground
-            found = self._buyable[index] = not group.existing_only and any(
-                known.rows_for(vector).any() for known in ground.new_nodes(self._hard(index))
-            )
-        return found
+        """Tell whether a pod of a group would fit on some new claim, as its verdict is now."""
+        if self.problem.groups[index].existing_only:
+            return False
+        topology, hard = self.problem.topology, self._hard(index)
+        request = a_request(index, hard, self.problem.dimensions).vector
+        known = self._buyable.get(index)
+        if known is None:
+            found = topology.ground.new_nodes(hard)
+            known = self._buyable[index] = [one for one in found if one.rows_for(request).any()]
+        where = verdict(topology, hard) if known else None
+        if where is None:
+            return False
+        # Of other keys somebody may still bring up a domain.
+        bounds = tuple(one for one in where.bounds if one[0] in label_keys.WELL_KNOWN)
+        narrowed = (self.problem.classes.narrow(one, ANYTHING, (), bounds) for one in known)
+        return any(one is not None and one.rows_for(request).any() for one in narrowed)
 
     def _given_another_chance(self, groups: list[int]) -> list[int]:
         """Give something up for groups without a place, and return those whom that may help."""
@@ -182,7 +195,7 @@ class Packer:
         """Give up the choice of larger types where it uses up a limit; False if it uses up none."""
         tied = False
         for limits in self.problem.limits:
-            if any(self._could_buy(index, limits) for index in groups):
+            if limits.claims and any(self._could_buy(index, limits) for index in groups):
                 tied |= claim_settling.tie(self.problem, self.bins, limits)
         return tied
 

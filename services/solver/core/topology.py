@@ -48,8 +48,7 @@ class Topology:
         self._real_hosts: set[int] = set()
         self._claims: dict[int, Opened] = {}
         """What is known of each claim of this plan, by bin."""
-        self._changed: set[Tally] = set()
-        self._changed_claims = False
+        self._changed: set[Cause] = set()
 
     def register(
         self,
@@ -110,7 +109,7 @@ class Topology:
             if one.known.id not in self._noted:
                 self._noted.add(one.known.id)
                 self._opened.append(one)
-                self._changed_claims = True
+                self._changed.add(Event.BECOME)
         for tally in self._tallies.counting.get(shape.id, ()):
             has_key = self._has_key(tally, bins, opened)
             tally.total += int(counts[has_key].sum()) if certain else 0
@@ -164,13 +163,9 @@ class Topology:
                 return rule.tallies
         return ()
 
-    def changes(self) -> list[Cause]:
+    def changes(self) -> set[Cause]:
         """Return what has changed since this was asked before, and may help somebody."""
-        found: list[Cause] = [*self._changed]
-        if self._changed_claims:
-            found.append(Event.OPENED)
-        self._changed.clear()
-        self._changed_claims = False
+        found, self._changed = self._changed, set()
         return found
 
     def arrivals(self, template: Template) -> tuple[Arrivals, ...]:
@@ -202,7 +197,7 @@ class Topology:
     def grow(self, bins: int) -> None:
         """Take note of how many bins there are now."""
         self._bins = bins
-        self._changed_claims = True
+        self._changed.add(Event.OPENED)
 
     def settle(self, opened: list[Opened]) -> None:
         """Look again at all claims of the plan: what one may become narrows as it fills."""

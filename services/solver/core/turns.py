@@ -23,7 +23,9 @@ class Event(StrEnum):
     PLACED = "placed"
     """Any pod has got a place."""
     OPENED = "opened"
-    """There is a new claim, or one has become something that none was before."""
+    """There is a new claim."""
+    BECOME = "become"
+    """A claim has become something that none was before."""
 
 
 Cause = Tally | Event

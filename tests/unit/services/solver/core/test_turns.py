@@ -10,10 +10,20 @@ import pytest
 from libs.domain import labels as label_keys
 from libs.domain.plan import Plan
 from libs.domain.pod import PodShape
+from libs.domain.topology import NodeInclusionPolicy
 from services.solver.core.claim_packing import ClaimPacker
 from services.solver.core.topology import Topology
 from services.solver.core.turns import Event, Turns
-from tests.support.builders import a_node, a_pod, a_shape, a_term, selecting
+from tests.support.builders import (
+    ZONES,
+    a_node,
+    a_node_term,
+    a_pod,
+    a_shape,
+    a_spread,
+    a_term,
+    selecting,
+)
 from tests.unit.services.solver.core.asking import left_over, plan_of
 
 ZONE, HOST = label_keys.ZONE, label_keys.HOSTNAME
@@ -143,6 +153,38 @@ def test_a_crowd_that_is_too_large_is_not_tried_for_each_new_node(asked: Counter
 
     assert left_over(plan) == LENGTH
     assert asked["open"] <= 6 * LENGTH
+
+
+def test_a_crowd_that_is_tied_to_a_full_zone_is_not_tried_for_each_new_node(
+    asked: Counter[str],
+) -> None:
+    spread = a_spread(
+        ZONE,
+        selector=selecting(app="crowd"),
+        node_affinity_policy=NodeInclusionPolicy.IGNORE,
+    )
+    tied = [
+        a_shape(
+            1000 + number,
+            cpu=f"{5 + number}m",
+            labels={"app": "crowd"},
+            topology_spread=(spread,),
+            required_node_terms=(a_node_term((ZONE, "In", ["zone-a"])),),
+        )
+        for number in range(LENGTH)
+    ]
+    keeping = (a_term(HOST, selector=selecting(chain="")),)
+    chain = [
+        dataclasses.replace(one, labels=(*one.labels, ("chain", "")), anti_affinity=keeping)
+        for one in _chain(ZONE, 1)
+    ]
+
+    nodes = [a_node(f"node-{zone}", labels={ZONE: zone}) for zone in ZONES]
+
+    plan = _plan([*chain, *tied], nodes=nodes)
+
+    assert left_over(plan) == LENGTH - 1
+    assert asked["open"] <= 8 * LENGTH
 
 
 def test_pods_without_a_node_to_buy_wait_for_each_other_no_longer_than_needed(
