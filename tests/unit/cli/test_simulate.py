@@ -362,7 +362,7 @@ def test_people_are_told_who_is_left_without_a_place_and_why(tmp_path: Path) -> 
     )
 
     assert "1 pod left without a place: shop/web" in done.out
-    assert "1 pod without a place: shop/web\n    no node takes it, and there is no NodePool" in (
+    assert "1 pod without a place: shop/web\n    no node takes it, and there is no nodepool" in (
         done.out
     )
 
