@@ -37,6 +37,15 @@ class BlockerKind(StrEnum):
     NOT_CONSOLIDATABLE = "NotConsolidatable"
     BUDGET = "Budget"
     """Object: the pool."""
+    GONE = "Gone"
+    """There is no such node, or it is another claim's."""
+    NO_PLACE = "NoPlace"
+    """Object: a pod that finds no other place."""
+    NOT_CHEAPER = "NotCheaper"
+    """What could replace it costs as much, or a rule of spot nodes is against it."""
+    PRICE_UNKNOWN = "PriceUnknown"
+    NOT_CHOSEN = "NotChosen"
+    """Others are the better choice, within what may be disrupted and moved."""
 
 
 DISRUPTION_BLOCKED = frozenset(

@@ -1,0 +1,177 @@
+"""Leavers: candidates with the pods that would need another place, and candidates that stay.
+
+Apart because who may leave is read off the snapshot alone. That a pod may be evicted is the
+caller's promise; here it is looked at again, since nothing good comes of a promise that is wrong.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+
+from libs.domain import labels as label_keys
+from libs.domain.blockers import Blockers, blocker, under_command, unmanaged
+from libs.domain.blocking import BlockerKind
+from libs.domain.node import Node
+from libs.domain.plan import Blocker, Candidate, Decision
+from libs.domain.pod import PodRow, PodShape
+from libs.domain.price import OfferingKey, offering_key, prices
+from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.encode import Encoded
+from services.solver.core.vectors import Ints
+from services.solver.core.workload import Group
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenants:
+    """A candidate, and the pods on its node that would need another place, in order of uid."""
+
+    candidate: Candidate
+    rows: tuple[PodRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Leaver:
+    """A node that may be given up."""
+
+    candidate: Candidate
+    groups: tuple[Group, ...]
+    """Its pods by shape; room kept for buffers, too, which are no moves."""
+    load: Ints
+    """(n_resources,): what they request."""
+    price: int
+    """Nano-dollars per hour; 0 where it is not known."""
+    offering: OfferingKey
+    """What the node is an instance of."""
+
+    @property
+    def node(self) -> str:
+        """Return the name of the node."""
+        return self.candidate.node
+
+    @property
+    def moves(self) -> int:
+        """Return how many pods have to move."""
+        return len(self.candidate.pod_uids)
+
+
+def tenants(
+    snapshot: ClusterSnapshot, candidates: Iterable[Candidate], now: datetime
+) -> tuple[tuple[Tenants, ...], tuple[Decision, ...]]:
+    """Return the candidates that may leave, in order of node, and those that may not."""
+    asked = {one.node: one for one in candidates}
+    rows: dict[str, list[PodRow]] = defaultdict(list)
+    for row in snapshot.pods.bound_to(frozenset(asked)):
+        rows[row.node].append(row)
+    blockers = Blockers(snapshot, now)
+    found, staying = [], []
+    for name, candidate in sorted(asked.items()):
+        pods = rows[name]
+        against = _against(snapshot, candidate, pods, blockers)
+        if against:
+            staying.append(left_alone(candidate, *against))
+            continue
+        found.append(_tenants(snapshot.nodes[name], snapshot, pods))
+    return tuple(found), tuple(staying)
+
+
+def left_alone(candidate: Candidate, *blockers: Blocker) -> Decision:
+    """Return the decision that a candidate stays."""
+    return Decision(node=candidate.node, nodeclaim=candidate.nodeclaim, blockers=blockers)
+
+
+def leavers(
+    known: Iterable[Tenants], encoded: Encoded, kept: Mapping[str, tuple[Group, ...]]
+) -> tuple[Leaver, ...]:
+    """Return the leavers of a cluster.
+
+    Args:
+        known: who may leave.
+        encoded: the cluster.
+        kept: by node, virtual pods for which it keeps room.
+    """
+    priced = _Prices(encoded)
+    return tuple(_leaver(one, encoded, kept.get(one.candidate.node, ()), priced) for one in known)
+
+
+def _against(
+    snapshot: ClusterSnapshot, candidate: Candidate, rows: list[PodRow], blockers: Blockers
+) -> tuple[Blocker, ...]:
+    node = snapshot.nodes.get(candidate.node)
+    if node is None:
+        return (blocker(BlockerKind.GONE, f'there is no node "{candidate.node}"'),)
+    claim = snapshot.nodeclaims.get(node.nodeclaim)
+    if claim is None:
+        return (unmanaged(node),)
+    if claim.uid != candidate.nodeclaim_uid:
+        message = f'node "{node.name}" is of another nodeclaim than "{candidate.nodeclaim}"'
+        return (blocker(BlockerKind.GONE, message),)
+    if claim.command is not None:
+        return (under_command(claim.command.id),)
+    pool = snapshot.nodepools.get(claim.nodepool)
+    if pool is not None and pool.replicas is not None:
+        message = f'nodepool "{pool.name}" keeps {pool.replicas} nodes'
+        return (blocker(BlockerKind.STATIC, message),)
+    return blockers.of(node, claim, rows)
+
+
+def _tenants(node: Node, snapshot: ClusterSnapshot, rows: Iterable[PodRow]) -> Tenants:
+    claim = snapshot.nodeclaims[node.nodeclaim]
+    moving = tuple(row for row in rows if row.reschedulable)
+    candidate = Candidate(
+        nodeclaim=claim.name,
+        nodeclaim_uid=claim.uid,
+        node=node.name,
+        nodepool=claim.nodepool,
+        pod_uids=tuple(row.uid for row in moving),
+    )
+    return Tenants(candidate=candidate, rows=moving)
+
+
+def _leaver(known: Tenants, encoded: Encoded, kept: tuple[Group, ...], priced: "_Prices") -> Leaver:
+    by_shape: dict[int, list[PodRow]] = defaultdict(list)
+    for row in known.rows:
+        by_shape[row.shape].append(row)
+    moving = (_group(encoded.snapshot.shapes[one], rows) for one, rows in sorted(by_shape.items()))
+    groups = (*moving, *kept)
+    load = np.zeros(len(encoded.dimensions.names), np.int64)
+    for group in groups:
+        load += len(group.uids) * encoded.dimensions.requests(group.shape.requests)
+    offering, price = priced.of(known.candidate)
+    return Leaver(
+        candidate=known.candidate, groups=groups, load=load, price=price, offering=offering
+    )
+
+
+def _group(shape: PodShape, rows: Sequence[PodRow]) -> Group:
+    return Group(
+        shape=shape,
+        uids=tuple(row.uid for row in rows),
+        # A gang has its places already: of those that move none may lose its own.
+        gangs=("",) * len(rows),
+        targets=(None,) * len(rows),
+        virtual=False,
+        existing_only=False,
+    )
+
+
+class _Prices:
+    """Prices of nodes, overlays included: what is really paid."""
+
+    def __init__(self, encoded: Encoded) -> None:
+        self._encoded = encoded
+        self._known: dict[int, Mapping[OfferingKey, int]] = {}
+
+    def of(self, candidate: Candidate) -> tuple[OfferingKey, int]:
+        """Return the offering that a node is an instance of, and its price, 0 if unknown."""
+        snapshot = self._encoded.snapshot
+        labels = dict(snapshot.nodes[candidate.node].labels)
+        offering = offering_key(label_keys.canonical_labels(labels))
+        columns = self._encoded.market.of_claim(snapshot.nodeclaims[candidate.nodeclaim])
+        if columns is None:
+            return offering, 0
+        if id(columns) not in self._known:
+            self._known[id(columns)] = prices(columns.source)
+        return offering, self._known[id(columns)].get(offering, 0)

@@ -1,0 +1,91 @@
+"""The delete set as a mixed-integer linear program, solved by HiGHS.
+
+Give up node n or not (binary), buy so much of ware t (continuous). Per resource, what the pods of
+the nodes that go request is no more than what is free on the others and what is bought; per pool no
+more nodes than its budget, in all no more moves than allowed. Least is what is bought and what
+moves count, less what is given up.
+
+Apart because HiGHS is: it is loaded when first asked, and the answer does not depend on the
+machine, as it runs on one thread with a fixed seed and a bounded number of nodes, without a clock.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from services.solver.core.consolidating.choice import Choice
+from services.solver.core.vectors import Bools, Ints
+
+Floats = npt.NDArray[np.float64]
+
+_DOLLAR = 1e9
+_MOST_BOUGHT = 1e4
+_OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
+    ("output_flag", False),
+    ("threads", 1),
+    ("random_seed", 0),
+    ("mip_rel_gap", 0.002),
+    ("mip_max_nodes", 500),
+)
+
+
+class _Row(NamedTuple):
+    """At most `most` of these columns, each so often."""
+
+    columns: Ints
+    values: Floats
+    most: float
+
+
+def solved(choice: Choice) -> Bools | None:
+    """Return (n_leavers,): who goes; None where no answer was found within bounds."""
+    import highspy  # noqa: PLC0415  # takes longer to load than a solve without it
+
+    lp = highspy.HighsLp()
+    leavers, bought = len(choice.leavers), len(choice.wares.price)
+    cost = [-choice.worth(one) / _DOLLAR for one in choice.leavers]
+    rows = list(_rows(choice))
+    lp.num_col_, lp.num_row_ = leavers + bought, len(rows)
+    lp.col_cost_ = np.concatenate([cost, choice.wares.price / _DOLLAR])
+    lp.col_lower_ = np.zeros(leavers + bought)
+    lp.col_upper_ = np.repeat([1.0, _MOST_BOUGHT], [leavers, bought])
+    lp.row_lower_ = np.full(len(rows), -highspy.kHighsInf)
+    lp.row_upper_ = np.array([row.most for row in rows])
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = np.cumsum([0, *(len(row.columns) for row in rows)], dtype=np.int32)
+    lp.a_matrix_.index_ = np.array([one for row in rows for one in row.columns], np.int32)
+    lp.a_matrix_.value_ = np.array([one for row in rows for one in row.values], np.float64)
+    kinds = highspy.HighsVarType
+    lp.integrality_ = [kinds.kInteger] * leavers + [kinds.kContinuous] * bought
+    # What `Highs` adds prints a banner to standard output, whatever its options say.
+    solver = highspy._core._Highs()
+    for name, value in _OPTIONS:
+        solver.setOptionValue(name, value)
+    solver.passModel(lp)
+    solver.run()
+    if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return None
+    values = np.array(solver.getSolution().col_value[:leavers])
+    goes: Bools = values > 0.5  # binary, but for rounding
+    return goes
+
+
+def _rows(choice: Choice) -> Iterator[_Row]:
+    leavers = len(choice.leavers)
+    everything = np.arange(leavers + len(choice.wares.price))
+    load = np.array([one.load for one in choice.leavers])
+    for column in np.flatnonzero(load.sum(axis=0)).tolist():
+        scale = 1 / max(float(load[:, column].max()), 1.0)
+        lost = (load[:, column] + choice.own[:, column]) * scale
+        won = -choice.wares.room[:, column] * scale
+        yield _Row(everything, np.concatenate([lost, won]), float(choice.free[column]) * scale)
+    pools = np.array([one.candidate.nodepool for one in choice.leavers])
+    for pool, budget in sorted(choice.budgets.items()):
+        here = np.flatnonzero(pools == pool)
+        if budget < len(here):
+            yield _Row(here, np.ones(len(here)), float(budget))
+    moves = np.array([one.moves for one in choice.leavers])
+    if choice.most_moves is not None and choice.most_moves < moves.sum():
+        yield _Row(everything[:leavers], moves.astype(np.float64), float(choice.most_moves))

@@ -1,0 +1,52 @@
+"""Teams: nodes that one new node could replace, by what their pods request in sum.
+
+Apart because, like the delete set, it knows one rule only. Two half-empty nodes may be worth one
+that is cheaper than both, where neither alone has anything cheaper.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from services.solver.core.consolidating.choice import Wares
+from services.solver.core.consolidating.leavers import Leaver
+from services.solver.core.vectors import Ints, covering
+
+_NOTHING = 2**62
+"""The price where nothing has room."""
+_LARGEST = 16
+"""Most nodes that one command replaces together: each is drained before the last is gone."""
+
+
+def team(first: Leaver, others: Sequence[Leaver], wares: Wares) -> tuple[Leaver, ...]:
+    """Return the nodes that are best replaced together with the first one, it included.
+
+    Each that joins saves more than it would if it were replaced alone.
+    """
+    found = [first]
+    load, spent = first.load, first.price
+    left = list(others)
+    loads = np.array([one.load for one in left]).reshape(len(left), len(load))
+    prices = np.array([one.price for one in left], np.int64)
+    alone = np.maximum(prices - _cheapest(loads, wares), 0)
+    while left and len(found) < _LARGEST:
+        before = max(spent - int(_cheapest(load[None], wares)[0]), 0)
+        together = _cheapest(loads + load, wares)
+        more = np.where(together < _NOTHING, spent + prices - together - before - alone, -1)
+        best = int(more.argmax())
+        if more[best] <= 0:
+            break
+        found.append(left.pop(best))
+        load, spent = load + loads[best], spent + int(prices[best])
+        loads, prices, alone = (np.delete(one, best, axis=0) for one in (loads, prices, alone))
+    return tuple(found)
+
+
+def _cheapest(loads: Ints, wares: Wares) -> Ints:
+    """Return (n,): the price of the cheapest ware with room for each of these loads."""
+    found = np.full(len(loads), _NOTHING, np.int64)
+    if len(wares.price):
+        enough = covering(wares.room[None, :, :], loads[:, None, :])
+        some = enough.any(axis=1)
+        found[some] = wares.price[enough.argmax(axis=1)[some]]
+    return found

@@ -1,0 +1,156 @@
+"""Which nodes are chosen by sums alone, by HiGHS and without it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from libs.domain.plan import Candidate
+from services.solver.core.consolidating import milp
+from services.solver.core.consolidating.choice import Choice, wares
+from services.solver.core.consolidating.delete_set import chosen, greedily
+from services.solver.core.consolidating.leavers import Leaver
+from services.solver.core.consolidating.teams import team
+from services.solver.core.vectors import Ints
+
+DOLLAR = 10**9
+
+
+def row(*amounts: int) -> Ints:
+    return np.array(amounts, np.int64)
+
+
+def a_leaver(name: str, price: int, load: int, moves: int = 1, pool: str = "default") -> Leaver:
+    uids = tuple(f"{name}-{number}" for number in range(moves))
+    candidate = Candidate(
+        nodeclaim=name, nodeclaim_uid=name, node=name, nodepool=pool, pod_uids=uids
+    )
+    return Leaver(
+        candidate=candidate,
+        groups=(),
+        load=row(load, load),
+        price=price * DOLLAR,
+        offering=("", "", ""),
+    )
+
+
+def a_choice(*leavers: Leaver, free: int = 100, own: int = 0, **override: Any) -> Choice:
+    fields: dict[str, Any] = {
+        "leavers": leavers,
+        "own": np.full((len(leavers), 2), own, np.int64),
+        "free": row(free, free),
+        "wares": wares(row(), np.zeros((0, 2), np.int64)),
+        "budgets": {},
+        "move_price": 0,
+        "most_moves": None,
+    }
+    return Choice(**fields | override)
+
+
+def names(leavers: tuple[Leaver, ...]) -> list[str]:
+    return [one.node for one in leavers]
+
+
+@pytest.fixture(params=[chosen, greedily], ids=["by HiGHS", "without"])
+def choose(request: pytest.FixtureRequest) -> Callable[[Choice], tuple[Leaver, ...]]:
+    found: Callable[[Choice], tuple[Leaver, ...]] = request.param
+    return found
+
+
+def test_what_fits_in_sum_goes(choose: Callable[[Choice], tuple[Leaver, ...]]) -> None:
+    assert names(choose(a_choice(a_leaver("a", 1, 60), a_leaver("b", 2, 60)))) == ["b"]
+
+
+def test_room_on_a_node_that_goes_is_lost(choose: Callable[[Choice], tuple[Leaver, ...]]) -> None:
+    assert names(choose(a_choice(a_leaver("a", 1, 10), a_leaver("b", 1, 10), own=50))) == ["a"]
+
+
+def test_a_pool_loses_no_more_than_its_budget(
+    choose: Callable[[Choice], tuple[Leaver, ...]],
+) -> None:
+    choice = a_choice(
+        a_leaver("a", 3, 1),
+        a_leaver("b", 2, 1),
+        a_leaver("c", 1, 1, pool="other"),
+        budgets={"default": 1},
+    )
+
+    assert names(choose(choice)) == ["a", "c"]
+
+
+def test_pods_that_may_not_move_keep_their_node(
+    choose: Callable[[Choice], tuple[Leaver, ...]],
+) -> None:
+    choice = a_choice(a_leaver("a", 9, 1, moves=3), a_leaver("b", 2, 1), most_moves=2)
+
+    assert names(choose(choice)) == ["b"]
+
+
+def test_a_move_that_costs_more_than_it_saves_is_left(
+    choose: Callable[[Choice], tuple[Leaver, ...]],
+) -> None:
+    assert choose(a_choice(a_leaver("a", 1, 1, moves=3), move_price=DOLLAR // 2)) == ()
+
+
+def test_nothing_to_choose_from_is_nothing(
+    choose: Callable[[Choice], tuple[Leaver, ...]],
+) -> None:
+    assert choose(a_choice()) == ()
+
+
+def test_the_best_set_is_better_than_one_after_the_other() -> None:
+    choice = a_choice(
+        a_leaver("a", 5, 60, moves=1), a_leaver("b", 4, 50, moves=1), a_leaver("c", 4, 50, moves=1)
+    )
+
+    assert names(chosen(choice)) == ["b", "c"]
+
+
+def test_nodes_go_that_something_cheaper_could_replace() -> None:
+    sold = wares(row(DOLLAR), np.array([[100, 100]], np.int64))
+
+    assert names(chosen(a_choice(a_leaver("a", 3, 100), free=0, wares=sold))) == ["a"]
+
+
+def test_nodes_are_chosen_without_highs_where_it_finds_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(milp, "solved", lambda choice: None)
+
+    assert names(chosen(a_choice(a_leaver("a", 1, 60), a_leaver("b", 2, 60)))) == ["b"]
+
+
+def test_highs_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    chosen(a_choice(a_leaver("a", 1, 1)))
+
+    assert capfd.readouterr() == ("", "")
+
+
+def test_wares_that_something_cheaper_outdoes_are_left_out() -> None:
+    rooms = np.array([[4, 4], [2, 8], [4, 2], [2, 2]], np.int64)
+
+    found = wares(row(3, 3, 3, 1), rooms)
+
+    assert found.price.tolist() == [1, 3, 3]
+    assert found.room.tolist() == [[2, 2], [2, 8], [4, 4]]
+
+
+@pytest.mark.parametrize(
+    ("others", "together"),
+    [
+        pytest.param([("b", 3, 40)], ["a", "b"], id="one new node is cheaper than both"),
+        pytest.param([("b", 3, 170)], ["a"], id="no new node has room for both"),
+        pytest.param([("b", 3, 65)], ["a"], id="no new node for both is cheaper"),
+        pytest.param([("b", 3, 170), ("c", 2, 50)], ["a", "c"], id="who fits joins"),
+    ],
+)
+def test_a_team_is_replaced_together(
+    others: list[tuple[str, int, int]], together: list[str]
+) -> None:
+    sold = wares(row(1, 3, 6) * DOLLAR, np.array([[10, 10], [100, 100], [200, 200]], np.int64))
+    first = a_leaver("a", 3, 50)
+
+    found = team(first, [a_leaver(*one) for one in others], sold)
+
+    assert names(found) == together
