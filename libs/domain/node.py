@@ -8,7 +8,7 @@ from libs.domain.resources import Resources
 from libs.domain.taint import Taint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class Node:
     """A Node, seen through its claim: labels until registered, capacity until initialized."""
 

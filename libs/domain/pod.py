@@ -115,7 +115,7 @@ class StorageRoom:
     start, of which no driver can have said anything."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class PodShape:
     """Everything that decides where a pod may run."""
 

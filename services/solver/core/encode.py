@@ -1,6 +1,6 @@
 """From a snapshot to columns: everything that stays the same however the pods are packed."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -29,7 +29,8 @@ from services.solver.core.limits import pool_limits
 from services.solver.core.market import Market, Memory, market
 from services.solver.core.problem import Problem
 from services.solver.core.reservations import Reservations
-from services.solver.core.standing import Standing, StandingInput, standing
+from services.solver.core.standing import Standing, standing
+from services.solver.core.standing_input import StandingInput
 from services.solver.core.supply import Supply
 from services.solver.core.template import Refused, Template, templates
 from services.solver.core.topology import Topology
@@ -67,17 +68,18 @@ def encode(
     coming = [one.shape for one in daemons.values()]
     dimensions = Dimensions.of(shape.requests for shape in (*waiting, *coming))
     found, refused = templates(snapshot, now, dimensions, daemons, sold.by_pool)
+    keys = _asked(one for many in asks.values() for one in many)
+    keys |= _compared((*waiting, *work.bound.shapes, *_daemon_shapes(snapshot)))
     given = StandingInput(
         snapshot=snapshot,
         workload=work,
         dimensions=dimensions,
         daemons=daemons,
-        keys=_keys(
-            [one for many in asks.values() for one in many],
-            [*waiting, *work.bound.shapes, *_daemon_shapes(snapshot)],
-        ),
+        keys=keys,
         templates={template.pool.name: template for template in found},
         market=sold,
+        reader=memory.nodes_of(keys | _asked(daemons.values()), dimensions),
+        requests=memory.requests_of(dimensions),
     )
     encoded = Encoded(
         snapshot=snapshot,
@@ -214,8 +216,8 @@ def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:
     )
 
 
-def _keys(asks: Sequence[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
-    """Return the label keys that tell nodes apart for anyone who waits or keeps others away."""
+def _compared(shapes: Iterable[PodShape]) -> frozenset[str]:
+    """Return the label keys by which pods look at other pods."""
     found: set[str] = set()
     for shape in shapes:
         terms = [*shape.affinity, *shape.anti_affinity]
@@ -226,8 +228,10 @@ def _keys(asks: Sequence[Ask], shapes: Iterable[PodShape]) -> frozenset[str]:
         keys += [volume.topology_key for volume in shape.shared_volumes if volume.topology_key]
         found.update(map(label_keys.canonical_key, keys))
     # On hosts every bin is a domain, so that the label itself matters to who selects by it only.
-    found.discard(label_keys.HOSTNAME)
-    for ask in asks:
-        for place in (*ask.places, *ask.node_places):
-            found.update(place.requirements.keys())
-    return frozenset(found)
+    return frozenset(found - {label_keys.HOSTNAME})
+
+
+def _asked(asks: Iterable[Ask]) -> frozenset[str]:
+    """Return the label keys by which pods choose nodes."""
+    places = (place for ask in asks for place in (*ask.places, *ask.node_places))
+    return frozenset().union(*(place.requirements.keys() for place in places))

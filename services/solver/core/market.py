@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from libs.collections.identity_memo import IdentityMemo
 from libs.domain import feature_gates
 from libs.domain.capacity import CapacityType, Catalogue
 from libs.domain.feature_gates import FeatureGate
@@ -17,13 +18,15 @@ from libs.domain.nodepool import NodePool
 from libs.domain.objective import Objective
 from libs.domain.overlay import Overlaid, OverlaidOffer, overlaid, untouched
 from libs.domain.plan import OverlayVerdict
+from libs.domain.pod import PodShape
 from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build, priced
+from services.solver.core.node_kinds import NodeReader, request_vectors
 from services.solver.core.pod_columns import PodColumns, pod_columns
-from services.solver.core.vectors import Ints
+from services.solver.core.vectors import Dimensions, Ints
 
 ColumnsOf = Callable[[Catalogue], CatalogueColumns]
 OverlaidOf = Callable[
@@ -41,6 +44,10 @@ class Memory:
     """Gives what overlays make of the catalogues."""
     pods_of: Callable[[PodTable], PodColumns] = pod_columns
     """Gives the columns of the pods."""
+    nodes_of: Callable[[frozenset[str], Dimensions], NodeReader] = NodeReader
+    """Gives who tells the kinds of nodes, by keys of labels and by resources."""
+    requests_of: Callable[[Dimensions], IdentityMemo[PodShape, tuple[int, ...]]] = request_vectors
+    """Gives who tells what pods of a shape request."""
 
 
 NOTHING_REMEMBERED = Memory()

@@ -9,34 +9,31 @@ Source: `docs/sources.md` D3.4, D5.2, D6.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from libs.domain import labels as label_keys
-from libs.domain.node import Node
-from libs.domain.nodeclaim import NodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.requirements import Requirements
-from libs.domain.resources import total
-from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.taint import Effect, Taint
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
+from services.solver.core.claim_bins import ClaimBin, claim_bins
 from services.solver.core.domains import ABSENT, Domains
-from services.solver.core.exclusion import Exclusive, exclusives
-from services.solver.core.market import Market
-from services.solver.core.possible import Possible, may_become
-from services.solver.core.sums import summed
-from services.solver.core.template import Template
-from services.solver.core.vectors import MOST, Bools, Dimensions, Ints
-from services.solver.core.workload import BoundPods, Workload
+from services.solver.core.exclusion import Exclusive
+from services.solver.core.node_bins import node_bins
+from services.solver.core.node_kinds import NodeKind
+from services.solver.core.possible import Possible
+from services.solver.core.standing_input import StandingInput
+from services.solver.core.vectors import MOST, Bools, Ints
+from services.solver.core.workload import BoundPods
+
+T = TypeVar("T")
 
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect=Effect.NO_SCHEDULE)
-
-_STARTED = {label_keys.REGISTERED: "true", label_keys.INITIALIZED: "true"}
-"""Labels that whatever is on its start will have when pods come to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -108,256 +105,75 @@ class Standing:
         return len(self.names)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Bin:
-    name: str
-    kind: TargetKind
-    order: tuple[bool, bool, str]
-    labels: Mapping[str, str]
-    taints: tuple[Taint, ...]
-    cordoned: bool = False
-    free: Ints
-    taken: tuple[Exclusive, ...] = ()
-    attachable: Mapping[str, int]
-    possible: Possible | None = None
-    daemons: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandingInput:
-    """What standing capacity is made of."""
-
-    snapshot: ClusterSnapshot
-    workload: Workload
-    dimensions: Dimensions
-    daemons: Mapping[str, Ask]
-    keys: frozenset[str]
-    """Label keys that any pod or daemon asks for."""
-    templates: Mapping[str, Template]
-    """By name of the pool."""
-    market: Market
-    """What claims in flight may become."""
-
-
 def standing(given: StandingInput) -> Standing:
     """Return the nodes and claims in flight that pods may be placed on; leaving ones are not."""
-    bins = sorted((*_node_bins(given), *_claim_bins(given)), key=lambda item: item.order)
-    classes, class_of = _classes(bins, given.keys)
-    index = {
-        item.name: position for position, item in enumerate(bins) if item.kind is TargetKind.NODE
-    }
+    nodes, claims = node_bins(given), sorted(claim_bins(given), key=lambda claim: claim.name)
+    classes = _Classes(given.keys)
+    of_kind = np.array([classes.of_kind(kind) for kind in nodes.kinds], np.int64)
+    of_claim = np.array([classes.of_claim(claim) for claim in claims], np.int64)
     width = len(given.dimensions.names)
-    drivers = sorted({driver for item in bins for driver in item.attachable})
+    index = dict(zip(nodes.names, range(len(nodes.names)), strict=True))
+    hostnames = np.array([kind.hostname for kind in nodes.kinds], np.bool_)[nodes.kind_of]
+    unlimited = np.full(len(claims), MOST, np.int64)
+    first = len(nodes.names)
     return Standing(
-        names=tuple(item.name for item in bins),
-        kinds=tuple(item.kind for item in bins),
-        free=np.array([item.free for item in bins], np.int64).reshape(len(bins), width),
-        class_of=class_of,
-        classes=classes,
-        taken=tuple(item.taken for item in bins),
-        hostnames=np.array(
-            [
-                item.kind is TargetKind.NODECLAIM or label_keys.HOSTNAME in item.labels
-                for item in bins
-            ],
-            np.bool_,
-        ),
+        names=(*nodes.names, *(claim.name for claim in claims)),
+        kinds=(TargetKind.NODE,) * first + (TargetKind.NODECLAIM,) * len(claims),
+        free=np.vstack([nodes.free, *(claim.free for claim in claims)]).reshape(-1, width),
+        class_of=np.concatenate([of_kind[nodes.kind_of], of_claim]),
+        classes=tuple(classes.found),
+        taken=_dense(nodes.taken, first, ()) + tuple(claim.taken for claim in claims),
+        hostnames=np.concatenate([hostnames, np.ones(len(claims), np.bool_)]),
         attachable={
-            driver: np.array([item.attachable.get(driver, MOST) for item in bins], np.int64)
-            for driver in drivers
+            driver: np.concatenate([room, unlimited]) for driver, room in nodes.attachable.items()
         },
         index=index,
         shared_volumes=_shared_volumes(given.workload.bound, index),
-        daemons=tuple(item.daemons for item in bins),
+        daemons=_dense(nodes.daemons, first, ()) + tuple(claim.daemons for claim in claims),
     )
 
 
-def _classes(bins: Iterable[_Bin], keys: frozenset[str]) -> tuple[tuple[StandingClass, ...], Ints]:
-    """Return the classes, and the class of each bin, (n,); a claim not launched has its own."""
-    numbers: dict[object, int] = {}
-    found: list[StandingClass] = []
-    class_of: list[int] = []
-    for item in bins:
-        labels = {key: item.labels[key] for key in sorted(keys & item.labels.keys())}
-        own = item.name if item.possible else None
-        content = (tuple(labels.items()), item.taints, item.cordoned, own)
-        if content not in numbers:
-            numbers[content] = len(found)
-            found.append(
-                StandingClass(
-                    labels=labels,
-                    taints=item.taints,
-                    cordoned=item.cordoned,
-                    possible=item.possible,
-                )
-            )
-        class_of.append(numbers[content])
-    return tuple(found), np.array(class_of, np.int64)
+class _Classes:
+    """Gives each bin its class; a claim that is not launched has its own."""
+
+    def __init__(self, keys: frozenset[str]) -> None:
+        self.found: list[StandingClass] = []
+        self._keys = keys
+        self._numbers: dict[object, int] = {}
+
+    def of_kind(self, kind: NodeKind) -> int:
+        """Return the class of nodes of a kind."""
+        labels = {key: value for key, value in kind.labels if key in self._keys}
+        made = StandingClass(labels=labels, taints=kind.taints, cordoned=kind.cordoned)
+        return self._number(made, None)
+
+    def of_claim(self, claim: ClaimBin) -> int:
+        """Return the class of a claim in flight."""
+        labels = {key: claim.labels[key] for key in sorted(self._keys & claim.labels.keys())}
+        made = StandingClass(
+            labels=labels, taints=claim.taints, cordoned=False, possible=claim.possible
+        )
+        return self._number(made, claim.name if claim.possible is not None else None)
+
+    def _number(self, made: StandingClass, own: str | None) -> int:
+        content = tuple(made.labels.items()), made.taints, made.cordoned, own
+        found = self._numbers.setdefault(content, len(self.found))
+        if found == len(self.found):
+            self.found.append(made)
+        return found
+
+
+def _dense(by_position: Mapping[int, T], size: int, missing: T) -> tuple[T, ...]:
+    if not by_position:
+        return (missing,) * size
+    return tuple(by_position.get(position, missing) for position in range(size))
 
 
 def _shared_volumes(bound: BoundPods, index: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
     found: dict[str, set[int]] = defaultdict(set)
     for shape, node, _ in bound.of_shapes(lambda shape: bool(shape.shared_volumes)):
-        if node in index:
+        position = index.get(bound.nodes[node])
+        if position is not None:
             for one in shape.shared_volumes:
-                found[one.claim].add(index[node])
+                found[one.claim].add(position)
     return {claim: tuple(sorted(positions)) for claim, positions in found.items()}
-
-
-def _node_bins(given: StandingInput) -> Iterable[_Bin]:
-    taken = _taken(given)
-    there = given.workload.daemons
-    row_of = {key: row for row, key in enumerate(given.snapshot.daemonsets)}
-    for position, node in enumerate(given.snapshot.nodes.values()):
-        if node.leaving:
-            continue
-        labels = label_keys.canonical_labels(dict(node.labels))
-        if not node.initialized:
-            labels |= _STARTED
-        missing = [
-            ask.shape
-            for key, ask in given.daemons.items()
-            if not there[row_of[key], position] and _runs_on(ask, labels, node)
-        ]
-        free = given.dimensions.room(node.allocatable) - taken.of(node.name)
-        for shape in missing:
-            free = free - given.dimensions.requests(shape.requests)
-        attached = taken.attached.get(node.name, {})
-        yield _Bin(
-            name=node.name,
-            kind=TargetKind.NODE,
-            order=(False, not node.initialized, node.name),
-            labels=labels,
-            taints=node.taints,
-            cordoned=node.unschedulable,
-            free=free,
-            taken=(
-                *taken.exclusives.get(node.name, ()),
-                *(one for shape in missing for one in exclusives(shape)),
-            ),
-            attachable={
-                limit.driver: limit.count - attached.get(limit.driver, 0)
-                for limit in node.volume_limits
-            },
-            daemons=() if node.initialized else tuple(shape.id for shape in missing),
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Taken:
-    """What running pods take of each node."""
-
-    index: Mapping[str, int]
-    requests: Ints
-    """(n_nodes + 1, n_resources); the last row is of nodes without pods."""
-    exclusives: Mapping[str, list[Exclusive]]
-    attached: Mapping[str, Mapping[str, int]]
-    """Volumes by node and driver."""
-
-    def of(self, node: str) -> Ints:
-        position = self.index.get(node)
-        row: Ints = self.requests[-1 if position is None else position]
-        return row
-
-
-def _taken(given: StandingInput) -> _Taken:
-    bound = given.workload.bound
-    width = len(given.dimensions.names)
-    # The last row is for nodes without pods.
-    requests = np.zeros((len(bound.nodes) + 1, width), np.int64)
-    if len(bound.shapes):
-        of_shape = np.array([given.dimensions.requests(one.requests) for one in bound.shapes])
-        for column in range(width):
-            asked = bound.count * of_shape[bound.shape, column]
-            requests[:-1, column] = summed(bound.node, asked, len(bound.nodes))
-    alone: dict[str, list[Exclusive]] = defaultdict(list)
-    for shape, node, _ in bound.of_shapes(lambda shape: bool(exclusives(shape))):
-        alone[node].extend(exclusives(shape))
-    attached: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    once: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for shape, node, count in bound.of_shapes(lambda shape: bool(shape.volume_attach_counts)):
-        for volume in shape.volume_attach_counts:
-            shared = sum(one.driver == volume.driver for one in shape.shared_volumes)
-            attached[node][volume.driver] += (volume.count - shared) * count
-        for one in shape.shared_volumes:
-            once[node].add((one.claim, one.driver))
-    for node, volumes in once.items():
-        for _, driver in volumes:
-            attached[node][driver] += 1
-    return _Taken(
-        index={name: position for position, name in enumerate(bound.nodes)},
-        requests=requests,
-        exclusives=alone,
-        attached=attached,
-    )
-
-
-def _claim_bins(given: StandingInput) -> Iterable[_Bin]:
-    snapshot = given.snapshot
-    with_node = {node.nodeclaim for node in snapshot.nodes.values()}
-    for claim in snapshot.nodeclaims.values():
-        going = claim.deleting_at is not None or claim.is_replaced(snapshot.nodeclaims)
-        if claim.name in with_node or going:
-            continue
-        labels = label_keys.canonical_labels(dict(claim.labels)) | _STARTED
-        # Its node will have a name, though nobody knows which.
-        labels.setdefault(label_keys.HOSTNAME, claim.name)
-        possible = None
-        if not len(claim.allocatable):
-            possible = may_become(claim, labels, given.market.of_claim(claim))
-        daemons = [
-            ask.shape for ask in given.daemons.values() if _may_run_on(ask, labels, claim, possible)
-        ]
-        overhead = given.dimensions.requests(total(shape.requests for shape in daemons))
-        yield _Bin(
-            name=claim.name,
-            kind=TargetKind.NODECLAIM,
-            order=(True, False, claim.name),
-            labels=labels,
-            taints=claim.taints,
-            free=_claim_room(claim, possible, overhead, given),
-            taken=tuple(one for shape in daemons for one in exclusives(shape)),
-            attachable={},
-            possible=possible,
-            daemons=tuple(shape.id for shape in daemons),
-        )
-
-
-def _runs_on(ask: Ask, labels: Mapping[str, str], node: Node) -> bool:
-    # The DaemonSet controller makes its pods tolerate a cordon.
-    return bears(ask.shape, node.taints, ask.effects) and any(
-        place.names_allow(node.name) and place.requirements.allows(labels) for place in ask.places
-    )
-
-
-def _may_run_on(
-    ask: Ask, labels: Mapping[str, str], claim: NodeClaim, possible: Possible | None
-) -> bool:
-    """Tell whether a daemon pod could come to a claim in flight: in doubt it will."""
-    if not bears(ask.shape, claim.taints, ask.effects):
-        return False
-    if possible is None:
-        return any(place.requirements.allows(labels) for place in ask.places)
-    return any(possible.requirements.has_intersection(place.requirements) for place in ask.places)
-
-
-def _claim_room(
-    claim: NodeClaim, possible: Possible | None, overhead: Ints, given: StandingInput
-) -> Ints:
-    """Return what is surely free for pods, by the measure by which the claim was bought."""
-    if possible is None:
-        return given.dimensions.room(claim.allocatable) - overhead
-    if possible.columns is None or possible.offerings is None or not possible.offerings.any():
-        # Nothing is known of its types: it has room for what it was bought for.
-        return given.dimensions.room(claim.requests)
-    template = given.templates.get(claim.nodepool)
-    if template is not None and template.columns.offerings is possible.columns.offerings:
-        columns = template.columns
-        rows = np.unique(columns.row[possible.offerings])
-        # Of types that the pool no longer buys the template does not know the daemons.
-        if np.isin(rows, columns.row[template.offerings]).all():
-            room: Ints = template.room[rows].min(axis=0)
-            return room
-    rows = np.unique(possible.columns.row[possible.offerings])
-    least: Ints = possible.columns.matrix(given.dimensions.names)[rows].min(axis=0)
-    return least - overhead

@@ -27,10 +27,20 @@ def positions(known: Sequence[int], wanted: Ints) -> Ints:
     return found
 
 
-def summed(index: Ints, values: Ints, size: int) -> Ints:
-    """Return (size,): the exact sums of values, none of them below zero, by index."""
-    if int(values.max(initial=0)) * len(values) < _EXACT:
-        return np.bincount(index, weights=values, minlength=size).astype(np.int64)
-    found = np.zeros(size, np.int64)
-    np.add.at(found, index, values)
+def totals(index: Ints, kind: Ints, amounts: Ints, size: int) -> Ints:
+    """Return (size, n_resources): the exact sums of what things of these kinds take, by index.
+
+    Args:
+        index: (n,).
+        kind: (n,).
+        amounts: (n_kinds, n_resources): none below zero.
+        size: above each index.
+    """
+    found = np.zeros((size, amounts.shape[1]), np.int64)
+    for column, of_kind in enumerate(amounts.T):
+        if int(of_kind.max(initial=0)) * len(index) < _EXACT:
+            weights = of_kind.astype(np.float64)[kind]
+            found[:, column] = np.bincount(index, weights=weights, minlength=size)
+        else:
+            np.add.at(found[:, column], index, of_kind[kind])
     return found

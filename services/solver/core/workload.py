@@ -75,8 +75,8 @@ class BoundPods:
     count: Ints
     terminating: Bools
 
-    def of_shapes(self, wanted: Callable[[PodShape], bool]) -> Iterator[tuple[PodShape, str, int]]:
-        """Yield (shape, node, count) of the shapes that are wanted."""
+    def of_shapes(self, wanted: Callable[[PodShape], bool]) -> Iterator[tuple[PodShape, int, int]]:
+        """Yield (shape, index of the node, count) of the shapes that are wanted."""
         interesting = np.array([wanted(shape) for shape in self.shapes], np.bool_)
         if not interesting.any():
             return
@@ -86,7 +86,7 @@ class BoundPods:
         for place, count in zip(places, self.count[rows].tolist(), strict=True):
             found[place] += count
         for (shape, node), count in sorted(found.items()):
-            yield self.shapes[shape], self.nodes[node], count
+            yield self.shapes[shape], node, count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

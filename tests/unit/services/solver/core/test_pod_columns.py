@@ -9,7 +9,7 @@ from libs.domain.pod import Owner, PodPhase, PodRow
 from libs.domain.pod_change import merged
 from libs.domain.pod_table import PodTable
 from services.solver.core.pod_columns import PodReader
-from services.solver.core.sums import positions, summed
+from services.solver.core.sums import positions, totals
 
 DAEMONSET = Owner(api_version="apps/v1", kind="DaemonSet", name="agent", uid="agent-uid")
 
@@ -80,11 +80,8 @@ def test_places_of_ids_are_found(known: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize("scale", [1, 2**52, 2**60], ids=["small", "large", "largest"])
 def test_sums_are_exact(scale: int) -> None:
-    values = np.array([1, 1, 1], np.int64) * scale + 1
+    amounts = np.array([[scale + 1, 1], [0, 2]], np.int64)
 
-    assert summed(np.array([2, 0, 2], np.int64), values, 4).tolist() == [
-        scale + 1,
-        0,
-        2 * scale + 2,
-        0,
-    ]
+    found = totals(np.array([2, 0, 2], np.int64), np.array([0, 0, 1], np.int64), amounts, 4)
+
+    assert found.tolist() == [[scale + 1, 1], [0, 0], [scale + 1, 3], [0, 0]]

@@ -1,0 +1,34 @@
+"""What standing capacity, nodes and claims in flight, is counted from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from libs.collections.identity_memo import IdentityMemo
+from libs.domain.pod import PodShape
+from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.ask import Ask
+from services.solver.core.market import Market
+from services.solver.core.node_kinds import NodeReader
+from services.solver.core.template import Template
+from services.solver.core.vectors import Dimensions
+from services.solver.core.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StandingInput:
+    """What standing capacity is made of."""
+
+    snapshot: ClusterSnapshot
+    workload: Workload
+    dimensions: Dimensions
+    daemons: Mapping[str, Ask]
+    keys: frozenset[str]
+    """Label keys that any pod asks for."""
+    templates: Mapping[str, Template]
+    """By name of the pool."""
+    market: Market
+    """What claims in flight may become."""
+    reader: NodeReader
+    """Knows the kinds of nodes by these keys, by those of daemons, and by the dimensions."""
+    requests: IdentityMemo[PodShape, tuple[int, ...]]
+    """By the dimensions."""
