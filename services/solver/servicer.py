@@ -1,7 +1,4 @@
-"""gRPC edge: find the snapshot, decide off the event loop, encode.
-
-Methods that are not here yet answer UNIMPLEMENTED, which callers know what to do with.
-"""
+"""gRPC edge: find the snapshot, decide off the event loop, encode."""
 
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -13,7 +10,7 @@ import grpc
 from joiner.solver.v1 import solver_pb2 as pb
 from joiner.solver.v1 import solver_pb2_grpc
 
-from libs.domain.errors import InvalidRequest, Unsupported
+from libs.domain.errors import InvalidRequest
 from libs.domain.question import SnapshotSource
 from libs.domain.scenario import Scenario
 from libs.domain.snapshot import ClusterSnapshot, inconsistencies
@@ -22,13 +19,16 @@ from libs.runtime.app import Runtime
 from libs.snapshots.holder import SnapshotHolder
 from libs.wire.explanation import encode_explanation
 from libs.wire.question import (
+    decode_consolidate_question,
     decode_explain_question,
     decode_simulate_question,
     decode_solve_question,
+    encode_consolidation,
 )
 from libs.wire.scenario import encode_scenario_answer
 from libs.wire.solution import encode_solution
 from services.solver.columns import ColumnsCache
+from services.solver.core.consolidating.consolidate import consolidate
 from services.solver.core.explaining.explain import explain
 from services.solver.core.simulating.simulate import base, simulate
 from services.solver.core.solve import solve
@@ -90,8 +90,11 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     async def Consolidate(
         self, request: pb.ConsolidateRequest, context: grpc.aio.ServicerContext[Any, Any]
     ) -> pb.ConsolidateResponse:
-        """Refuse."""
-        raise _not_here("Consolidate")
+        """Find the best nodes to give up or replace."""
+        question = await self._runtime.compute(decode_consolidate_question, request)
+        snapshot = self._snapshot(question.snapshot)
+        answer = await self._decide(consolidate, snapshot, question)
+        return await self._runtime.compute(encode_consolidation, answer)
 
     async def Explain(
         self, request: pb.ExplainRequest, context: grpc.aio.ServicerContext[Any, Any]
@@ -131,7 +134,3 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
         if source.id is None:
             return self._holder.latest(source.cluster_id)
         return self._holder.revision(source.id)
-
-
-def _not_here(method: str) -> Unsupported:
-    return Unsupported(f"this solver does not have {method}")

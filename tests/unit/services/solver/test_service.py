@@ -6,10 +6,8 @@ import pytest
 from joiner.snapshot.v1 import snapshot_pb2, snapshot_pb2_grpc
 
 from libs.clients.solver import SolverClient
-from libs.domain.errors import InvalidRequest, NotFound, Unavailable, Unsupported
-from libs.domain.plan import Candidate
+from libs.domain.errors import InvalidRequest, NotFound, Unavailable
 from libs.domain.question import (
-    ConsolidateQuestion,
     ExplainQuestion,
     SnapshotReference,
     SolveQuestion,
@@ -21,9 +19,11 @@ from libs.runtime.virtual import run_virtual
 from libs.wire.snapshot import decode_push_response, encode_push_request
 from services.solver.app import build
 from services.solver.config import Settings
+from services.solver.core.consolidating.consolidate import consolidate
 from services.solver.core.explaining.explain import explain
 from services.solver.core.solve import solve
 from tests.support.builders import a_node, a_pod, a_shape, a_snapshot, pods
+from tests.support.fleets import a_fleet, a_machine, a_question
 from tests.support.world import World
 
 ADDRESS = "solver:1"
@@ -70,15 +70,15 @@ def test_an_inline_snapshot_that_leads_nowhere_is_refused_by_name() -> None:
     run_virtual(scenario())
 
 
-def test_methods_that_are_not_here_yet_say_so() -> None:
-    candidate = Candidate(nodeclaim="c", nodeclaim_uid="u", node="n", nodepool="p")
-    question = ConsolidateQuestion(snapshot=a_snapshot(), candidates=(candidate,))
+def test_consolidation_is_answered() -> None:
+    fleet = a_fleet(a_machine("a", 1), a_machine("b", 1, 1))
+    question = a_question(fleet, "a")
 
     async def scenario() -> None:
         async with World() as world:
             client = await _client(world)
-            with pytest.raises(Unsupported):
-                await client.consolidate(question)
+
+            assert await client.consolidate(question) == consolidate(fleet, question)
 
     run_virtual(scenario())
 
