@@ -14,7 +14,7 @@ from libs.checker.nodes import started_node
 from libs.checker.storage import node_capacities
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.cluster import Cluster
-from libs.oracle.objects import KubeObject, key_of, metadata_of, spec_of
+from libs.oracle.objects import KubeObject, key_of, metadata_of, name_of, spec_of
 
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -41,6 +41,7 @@ def ahead(
     changes += [
         ("CSIStorageCapacity", one) for node in starting for one in node_capacities(cluster, node)
     ]
+    changes += [("CSINode", one) for one in _not_yet_migrated(cluster, starting)]
     changes += [("PersistentVolumeClaim", claim) for claim in _classified(cluster)]
     changes += [("ResourceSlice", one) for one in starting_slices(cluster, snapshot)]
     changes += coming
@@ -58,6 +59,17 @@ def ahead(
     for kind, obj in tuple(made_claims(later)):
         later.put(kind, obj)
     return later
+
+
+def _not_yet_migrated(cluster: Cluster, starting: Iterable[KubeObject]) -> Iterator[dict[str, Any]]:
+    """Yield the CSINodes of starting nodes without what their kubelets leave to CSI drivers.
+
+    A node says so before the driver has put its topology label on it.
+    """
+    for node in starting:
+        found = cluster.csi_nodes.get(name_of(node))
+        if found is not None and metadata_of(found).get("annotations"):
+            yield {**found, "metadata": {**metadata_of(found), "annotations": {}}}
 
 
 def _classified(cluster: Cluster) -> Iterator[dict[str, Any]]:

@@ -16,6 +16,7 @@ from libs.domain.plan import PlannedNodeClaim
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.taint import Taint
+from libs.oracle.filters.node_declared_features import FEATURES
 
 
 def planned_name(claim: PlannedNodeClaim) -> str:
@@ -140,5 +141,7 @@ def _node(
             "capacity": resources.to_quantities(),
             "allocatable": resources.to_quantities(),
             "conditions": [{"type": "Ready", "status": "True"}],
+            # What the kubelet of a node to come will say nobody knows; it is taken to do it all.
+            "declaredFeatures": list(FEATURES),
         },
     }

@@ -11,6 +11,7 @@ from libs.oracle.filters import (
     dynamic_resources,
     inter_pod_affinity,
     node_affinity,
+    node_declared_features,
     node_name,
     node_ports,
     node_resources_fit,
@@ -40,6 +41,7 @@ FILTERS: tuple[tuple[str, Prepare], ...] = (
     ("VolumeZone", volume_zone.prepare),
     ("PodTopologySpread", pod_topology_spread.prepare),
     ("InterPodAffinity", inter_pod_affinity.prepare),
+    ("NodeDeclaredFeatures", node_declared_features.prepare),
     ("DynamicResources", dynamic_resources.prepare),
 )
 """(plugin, filter) in the order in which kube-scheduler runs them."""

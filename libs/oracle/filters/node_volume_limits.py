@@ -5,26 +5,14 @@ from typing import NamedTuple
 
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import PASSES, NodeTest
+from libs.oracle.migration import MIGRATIONS
 from libs.oracle.objects import KubeObject, spec_of, storage_class_of
 from libs.oracle.pods import Pod
 
 _REASON = ("node(s) exceed max volume count",)
 
 _EBS = "awsElasticBlockStore"
-_MIGRATED = {
-    _EBS: ("ebs.csi.aws.com", "volumeID"),
-    "gcePersistentDisk": ("pd.csi.storage.gke.io", "pdName"),
-    "azureDisk": ("disk.csi.azure.com", "diskURI"),
-    "cinder": ("cinder.csi.openstack.org", "volumeID"),
-}
-"""In-tree sources that count for a CSI driver (CSI migration), with the field naming the disk."""
-
-_MIGRATED_PROVISIONERS = {
-    "kubernetes.io/aws-ebs": "ebs.csi.aws.com",
-    "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
-    "kubernetes.io/azure-disk": "disk.csi.azure.com",
-    "kubernetes.io/cinder": "cinder.csi.openstack.org",
-}
+_DRIVERS = {one.plugin: one.driver for one in MIGRATIONS}
 
 
 class Attachment(NamedTuple):
@@ -90,7 +78,7 @@ def _of_claim(cluster: Cluster, key: str) -> Attachment | None:
     if storage_class is None:
         return None
     provisioner = storage_class.get("provisioner") or ""
-    return Attachment(_MIGRATED_PROVISIONERS.get(provisioner, provisioner), f"claim/{key}")
+    return Attachment(_DRIVERS.get(provisioner, provisioner), f"claim/{key}")
 
 
 def _of_source(source: KubeObject) -> Attachment | None:
@@ -99,9 +87,10 @@ def _of_source(source: KubeObject) -> Attachment | None:
         # Inline CSI volumes live with their pod and are not attached: they have no handle.
         handle = csi.get("volumeHandle")
         return Attachment(csi.get("driver", ""), handle) if handle else None
-    for kind, (driver, field) in _MIGRATED.items():
-        if disk := source.get(kind):
-            handle = str(disk.get(field, ""))
+    for one in MIGRATIONS:
+        if disk := source.get(one.source):
+            handle = str(disk.get(one.handle, ""))
             # Written as aws://zone/vol-1, it is vol-1.
-            return Attachment(driver, handle.rpartition("/")[2] if kind == _EBS else handle)
+            short = handle.rpartition("/")[2] if one.source == _EBS else handle
+            return Attachment(one.driver, short)
     return None

@@ -1,9 +1,11 @@
 """Plugin VolumeBinding: every claim of the pod is bound, or can be bound, where the node is."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import NodeTest, PodRefused
+from libs.oracle.migration import is_migrated, required_affinity
 from libs.oracle.node_selectors import NodePredicate, read_node_selector
 from libs.oracle.objects import (
     KubeObject,
@@ -41,14 +43,16 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
         if problem:
             return PodRefused(problem)
     claims = [cluster.claims[claim.key] for claim in pod.claims]
-    bound = [claim for claim in claims if is_bound(claim)]
+    volumes = [_bound(cluster, claim) for claim in claims if is_bound(claim)]
     delayed = [claim for claim in claims if not is_bound(claim)]
     if not all(waits_for_consumer(cluster, claim) for claim in delayed):
         return _UNBOUND_IMMEDIATE
-    reach = [_reach(cluster, claim) for claim in bound]
 
     def test(node: Node) -> tuple[str, ...]:
-        found = {_bound_problem(reach, node), _binding_problem(cluster, delayed, node)}
+        found = {
+            _bound_problem(volumes, cluster.csi_nodes.get(node.name), node),
+            _binding_problem(cluster, delayed, node),
+        }
         return tuple(reason for reason in _REASONS if reason in found)
 
     return test
@@ -96,27 +100,47 @@ def _owns(pod: Pod, claim: KubeObject) -> bool:
     )
 
 
-def _reach(cluster: Cluster, claim: KubeObject) -> NodePredicate | None:
-    """Return the node affinity of a bound claim's volume, None if the volume does not exist."""
+def _bound_problem(
+    volumes: Iterable["_Bound | None"], csi_node: KubeObject | None, node: Node
+) -> str:
+    """Return what is the matter with the first bound volume that the node cannot use."""
+    for bound in volumes:
+        if bound is None:
+            return _NO_VOLUME
+        reaches = bound.as_migrated if is_migrated(bound.volume, csi_node) else bound.as_written
+        if not reaches(node.labels, ""):
+            return _NODE_CONFLICT
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bound:
+    """A volume that a claim is bound to, and which nodes reach it."""
+
+    volume: KubeObject
+    as_written: NodePredicate
+    as_migrated: NodePredicate
+    """On nodes whose kubelet leaves it to a CSI driver."""
+
+
+def _bound(cluster: Cluster, claim: KubeObject) -> _Bound | None:
+    """Return the volume of a bound claim, None if it does not exist."""
     volume = cluster.volumes.get(spec_of(claim)["volumeName"])
     if volume is None:
         return None
-    required = (spec_of(volume).get("nodeAffinity") or {}).get("required")
+    return _Bound(
+        volume=volume,
+        as_written=_reach(required_affinity(volume, as_migrated=False)),
+        as_migrated=_reach(required_affinity(volume, as_migrated=True)),
+    )
+
+
+def _reach(required: KubeObject | None) -> NodePredicate:
     return read_node_selector(required) if required else _everywhere
 
 
 def _everywhere(_labels: Mapping[str, str], _name: str) -> bool:
     return True
-
-
-def _bound_problem(reach: Iterable[NodePredicate | None], node: Node) -> str:
-    """Return what is the matter with the first bound volume that the node cannot use."""
-    for reaches in reach:
-        if reaches is None:
-            return _NO_VOLUME
-        if not reaches(node.labels, ""):
-            return _NODE_CONFLICT
-    return ""
 
 
 def _binding_problem(cluster: Cluster, delayed: list[KubeObject], node: Node) -> str:

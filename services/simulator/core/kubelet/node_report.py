@@ -26,6 +26,8 @@ VERSION = "v1.36.2"
 
 _ZONE = "topology.kubernetes.io/zone"
 _REGION = "topology.kubernetes.io/region"
+_FEATURES = ("RestartAllContainersOnContainerExits",)
+"""What a kubelet of this version declares by default that decides where pods may run."""
 _UNLIMITED = {"cpu": "1k", "memory": "1Ti", "pods": "1M"}
 _HEALTH = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "memory is sufficient"),
@@ -58,6 +60,7 @@ def ready_status(node: Mapping[str, Any], address: str, now: datetime) -> Object
         {"type": "Hostname", "address": node["metadata"]["name"]},
     ]
     status["nodeInfo"] = {**_machine(node), **_told(status.get("nodeInfo") or {})}
+    status["declaredFeatures"] = status.get("declaredFeatures") or list(_FEATURES)
     status["phase"] = "Running"
     return status
 
