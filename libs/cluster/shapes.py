@@ -140,6 +140,7 @@ def _text(pod: Pod) -> bytes:
             spec.resources,
             spec.overhead,
             spec.host_network,
+            spec.host_users,
             spec.node_selector,
             spec.affinity,
             spec.tolerations,

@@ -32,6 +32,7 @@ from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
 from libs.domain.topology import TopologySpread
 from libs.domain.workload import PodDisruptionBudget
+from libs.kube.convert.migration import migrated_labels
 from libs.kube.convert.nodeclaim import UNKNOWN, node_class_ref
 from libs.kube.convert.nodepool import nodepool_class
 from libs.kube.convert.volume import Storage
@@ -89,6 +90,8 @@ class ClusterState:
         self._nodes: Memo[Node] = Memo()
         self._pools: Memo[NodePool] = Memo()
         self._version = 0
+        self._migrated: frozenset[str] = frozenset()
+        """What the kubelet of some node has left to CSI drivers; never less."""
         self._storage: Memo[Storage] = Memo()
         self._node_count = 0
 
@@ -106,6 +109,9 @@ class ClusterState:
             self._classes[f"{obj.group}/{kind}/{metadata.name}"] = obj
         if isinstance(obj, karpenter.NodeClaim):
             self._claims.forget(metadata.name)
+        if isinstance(obj, storage.CsiNode) and not self._migrated.issuperset(migrated_labels(obj)):
+            self._migrated = self._migrated.union(migrated_labels(obj))
+            self._version += 1
         self._objects.upsert(obj)
         self._version += kind in _REFERRED
 
@@ -317,6 +323,7 @@ class ClusterState:
             classes=self._objects.of(storage.StorageClass),
             drivers=self._objects.of(storage.CsiDriver, "CSIDriver"),
             capacities=self._objects.of(storage.CsiStorageCapacity, "CSIStorageCapacity"),
+            migrated=self._migrated,
         )
 
     def _resolver(self) -> Resolver:

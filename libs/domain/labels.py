@@ -25,6 +25,9 @@ OS = "kubernetes.io/os"
 WINDOWS_BUILD = "node.kubernetes.io/windows-build"
 HOSTNAME = "kubernetes.io/hostname"
 
+MIGRATED = "migrated.joiner.internal/"
+"""Prefix of labels that no node has: they stand for what a kubelet leaves to CSI drivers."""
+
 SPOT = "spot"
 ON_DEMAND = "on-demand"
 RESERVED = "reserved"

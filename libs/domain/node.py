@@ -30,5 +30,9 @@ class Node:
     leaving: bool = False
     """Claim or node deleting, or under a command whose replacements are in the same snapshot."""
     volume_limits: tuple[VolumeAttachCount, ...] = ()
+    migrated_labels: tuple[str, ...] = ()
+    """What its kubelet leaves to CSI drivers, as labels that requirements name, sorted."""
+    declared_features: tuple[str, ...] = ()
+    """What its kubelet says that it can do, sorted."""
     created_at: datetime
     nominated_until: datetime | None = None

@@ -148,6 +148,8 @@ class PodShape:
     """Those that other pods name, too, sorted."""
     storage_rooms: tuple[StorageRoom, ...] = ()
     """All must hold; only of drivers that say how much room there is."""
+    required_features: tuple[str, ...] = ()
+    """What the kubelet has to say that it can do, sorted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

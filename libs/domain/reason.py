@@ -36,6 +36,7 @@ class Rule(StrEnum):
     ESTIMATE = "estimate"
     POOL_VALUES = "pool values"
     STORAGE_CAPACITY = "storage capacity"
+    NODE_FEATURES = "node features"
 
 
 class TargetKind(StrEnum):

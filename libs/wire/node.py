@@ -30,6 +30,8 @@ def decode_node(message: pb.Node) -> Node:
         do_not_disrupt=message.do_not_disrupt,
         leaving=message.leaving,
         volume_limits=each("volume_limits", message.volume_limits, decode_volume_attach_count),
+        migrated_labels=tuple(sorted(message.migrated_labels)),
+        declared_features=tuple(sorted(message.declared_features)),
         created_at=at("created_at", message.created_at, decode_instant),
         nominated_until=optional(message, "nominated_until", decode_instant),
     )
@@ -53,6 +55,8 @@ def encode_node(node: Node) -> pb.Node:
         do_not_disrupt=node.do_not_disrupt,
         leaving=node.leaving,
         volume_limits=map(encode_volume_attach_count, node.volume_limits),
+        migrated_labels=node.migrated_labels,
+        declared_features=node.declared_features,
         created_at=encode_instant(node.created_at),
         nominated_until=encode_instant(node.nominated_until),
     )

@@ -74,6 +74,7 @@ def decode_pod_shape(message: pb.PodShape) -> PodShape:
         shared_volumes=each("shared_volumes", message.shared_volumes, _decode_shared_volume),
         exclusive_disks=each("exclusive_disks", message.exclusive_disks, _decode_exclusive_disk),
         storage_rooms=each("storage_rooms", message.storage_rooms, _decode_storage_room),
+        required_features=tuple(sorted(message.required_features)),
     )
 
 
@@ -107,6 +108,7 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
             for one in shape.exclusive_disks
         ],
         storage_rooms=map(_encode_storage_room, shape.storage_rooms),
+        required_features=shape.required_features,
     )
 
 

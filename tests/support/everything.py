@@ -92,6 +92,8 @@ def everything() -> ClusterSnapshot:
                 nodeclaim="claim-1",
                 taints=(a_taint(),),
                 volume_limits=(VolumeAttachCount(driver="csi.example.com", count=3),),
+                migrated_labels=("migrated.joiner.internal/aws-ebs",),
+                declared_features=("RestartAllContainersOnContainerExits",),
                 nominated_until=NOW,
             ),
             a_node("node-2", leaving=True),
@@ -179,6 +181,7 @@ def _shapes() -> list[PodShape]:
                     storage_class="late", size=1 << 30, published=(_ZONE_A,), starting=(ANYTHING,)
                 ),
             ),
+            required_features=("RestartAllContainersOnContainerExits",),
         ),
         a_shape(
             3,

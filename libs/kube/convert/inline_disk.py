@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from libs.domain.pod import ExclusiveDisk
+from libs.kube.convert.migration import (
+    AZURE_DRIVER,
+    CINDER_DRIVER,
+    EBS_DRIVER,
+    GCE_DRIVER,
+    PORTWORX_DRIVER,
+)
 from libs.kube.objects.pod import Volume
-
-EBS_DRIVER = "ebs.csi.aws.com"
-GCE_DRIVER = "pd.csi.storage.gke.io"
-AZURE_DRIVER = "disk.csi.azure.com"
-CINDER_DRIVER = "cinder.csi.openstack.org"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,8 @@ def _disks(volume: Volume) -> Iterable[InlineDisk]:
         yield _attached(AZURE_DRIVER, azure.disk_uri)
     if (cinder := volume.cinder) is not None:
         yield _attached(CINDER_DRIVER, cinder.volume_id)
+    if (portworx := volume.portworx_volume) is not None:
+        yield _attached(PORTWORX_DRIVER, portworx.volume_id)
     if (iscsi := volume.iscsi) is not None:
         yield InlineDisk(exclusive=_alone("iscsi", iscsi.iqn, read_only=iscsi.read_only))
     if (rbd := volume.rbd) is not None:

@@ -15,6 +15,7 @@ from libs.domain.nodeclaim import NodeClaim
 from libs.domain.pod import VolumeAttachCount
 from libs.domain.resources import Resources
 from libs.domain.taint import Effect, Taint, is_ephemeral
+from libs.kube.convert.migration import migrated_labels
 from libs.kube.convert.selectors import sorted_pairs
 from libs.kube.objects import node as objects
 from libs.kube.objects.metadata import Taint as TaintObject
@@ -75,6 +76,8 @@ def node_view(
         or node_is_protected(annotations),
         leaving=leaving or node.metadata.deletion_timestamp is not None,
         volume_limits=volume_limits(csi),
+        migrated_labels=migrated_labels(csi) if initialized else (),
+        declared_features=tuple(sorted(set(node.status.declared_features))),
         created_at=node.metadata.creation_timestamp or EPOCH,
         nominated_until=nominated_until,
     )

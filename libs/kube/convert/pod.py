@@ -5,7 +5,7 @@ made here is raw: its id is 0, its labels are missing, volumes and devices are n
 cluster state, which knows all other objects, completes it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from libs.domain import do_not_disrupt
@@ -70,7 +70,18 @@ def raw_shape(pod: Pod) -> PodShape:
         preferred_anti_affinity=topology.weighted_terms(
             affinity.pod_anti_affinity.preferred, namespace, labels, f"{apart}.{_PREFERRED}"
         ),
+        required_features=tuple(_required_features(spec)),
     )
+
+
+def _required_features(spec: PodSpec) -> Iterator[str]:
+    """Yield what the kubelet has to say that it can do (NodeDeclaredFeatures), sorted."""
+    containers = (*spec.containers, *spec.init_containers)
+    rules = (rule for one in containers for rule in one.restart_policy_rules)
+    if any(rule.action == "RestartAllContainers" for rule in rules):
+        yield "RestartAllContainersOnContainerExits"
+    if spec.host_network and spec.host_users is False:
+        yield "UserNamespacesHostNetworkSupport"
 
 
 def required_node_terms(spec: PodSpec) -> tuple[NodeTerm, ...]:

@@ -17,13 +17,8 @@ from libs.domain.labels import HOSTNAME, ZONE
 from libs.domain.pod import ExclusiveDisk, SharedVolume, StorageRoom, VolumeAttachCount
 from libs.domain.requirements import ANYTHING
 from libs.kube.convert.host_volume import NO_PROVISIONER, disk_driver, disks_by_host
-from libs.kube.convert.inline_disk import (
-    AZURE_DRIVER,
-    CINDER_DRIVER,
-    EBS_DRIVER,
-    GCE_DRIVER,
-    InlineDisk,
-)
+from libs.kube.convert.inline_disk import InlineDisk
+from libs.kube.convert.migration import CSI_OF_PLUGIN, migration_of, reached_places
 from libs.kube.convert.storage_room import Rooms, published
 from libs.kube.convert.volume_matching import (
     Offer,
@@ -38,10 +33,9 @@ from libs.kube.convert.volume_matching import (
 )
 from libs.kube.convert.volume_place import (
     Places,
-    bound_places,
     class_places,
+    labelled_places,
     on_host,
-    reachable_places,
 )
 from libs.kube.objects.storage import (
     CsiDriver,
@@ -55,20 +49,6 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_POD = "ReadWriteOncePod"
-
-_CSI_OF_PROVISIONER = {
-    "kubernetes.io/aws-ebs": EBS_DRIVER,
-    "kubernetes.io/gce-pd": GCE_DRIVER,
-    "kubernetes.io/azure-disk": AZURE_DRIVER,
-    "kubernetes.io/cinder": CINDER_DRIVER,
-}
-_IN_TREE = (
-    ("aws_elastic_block_store", EBS_DRIVER),
-    ("gce_persistent_disk", GCE_DRIVER),
-    ("azure_disk", AZURE_DRIVER),
-    ("cinder", CINDER_DRIVER),
-)
-"""Fields of the storage kinds that CSI drivers have taken over."""
 
 
 class PodClaim(NamedTuple):
@@ -94,6 +74,8 @@ class Storage:
     drivers: Mapping[tuple[str, str], CsiDriver] = field(default_factory=dict)
     capacities: Mapping[tuple[str, str], CsiStorageCapacity] = field(default_factory=dict)
     """By namespace and name."""
+    migrated: frozenset[str] = frozenset()
+    """Labels of nodes, as of `migration.migrated_labels`."""
 
     @cached_property
     def offer(self) -> Offer:
@@ -265,8 +247,10 @@ def _placed(
         raise InvalidRequest(f"{shown} was not made for this pod, which does not own it")
     if claim.spec.volume_name:
         volume = _bound(claim, shown, storage)
+        places = reached_places(volume, storage.migrated)
         # Of ephemeral claims' volumes kube-scheduler does not look at the zone labels.
-        places = bound_places(volume) if used.owner is None else reachable_places(volume)
+        if used.owner is None:
+            places = labelled_places(volume, places)
         return replace(known, bound=places)
     return replace(known, waiting=_waiting(claim, shown, storage))
 
@@ -346,12 +330,11 @@ def _driver_of_class(storage_class: StorageClass) -> str:
     provisioner = storage_class.provisioner
     if provisioner == NO_PROVISIONER:
         return disk_driver(storage_class.metadata.name)
-    return _CSI_OF_PROVISIONER.get(provisioner, provisioner)
+    return CSI_OF_PLUGIN.get(provisioner, provisioner)
 
 
 def _driver_of_volume(volume: PersistentVolume) -> str:
     if volume.spec.csi is not None:
         return volume.spec.csi.driver
-    return next(
-        (driver for field, driver in _IN_TREE if getattr(volume.spec, field) is not None), ""
-    )
+    migration = migration_of(volume)
+    return "" if migration is None else migration.driver

@@ -27,19 +27,19 @@ _SAYS_NOTHING = Requirements(Requirement.of(key, Operator.DOES_NOT_EXIST) for ke
 """Nodes without zone and region are taken to reach every volume."""
 
 
-def bound_places(volume: PersistentVolume) -> Places:
-    """Return where a bound volume can be used: by its node affinity, and its zone labels.
+def labelled_places(volume: PersistentVolume, reached: Places) -> Places:
+    """Return in which of the places that it reaches a bound volume may be used by its zone labels.
 
     Raises:
-        InvalidRequest: it can be used nowhere, or an expression is one that Kubernetes refuses.
+        InvalidRequest: it can be used nowhere.
     """
     by_label = _label_places(volume.metadata.labels)
-    both = (one.intersection(other) for one in reachable_places(volume) for other in by_label)
+    both = (one.intersection(other) for one in reached for other in by_label)
     return merged(both) or _nowhere(volume)
 
 
 def reachable_places(volume: PersistentVolume) -> Places:
-    """Return where a volume can be used by its node affinity alone; of that binding it knows.
+    """Return where a volume can be used by its node affinity alone, as it is written.
 
     Only labels count: kube-scheduler asks without the node's name.
 

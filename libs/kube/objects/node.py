@@ -19,6 +19,7 @@ class NodeStatus(KubeStruct, frozen=True):
     capacity: Quantities = msgspec.field(default_factory=dict)
     allocatable: Quantities = msgspec.field(default_factory=dict)
     conditions: tuple[Condition, ...] = ()
+    declared_features: tuple[str, ...] = ()
 
 
 class Node(KubeStruct, frozen=True):

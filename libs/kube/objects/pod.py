@@ -36,11 +36,18 @@ class ContainerPort(KubeStruct, frozen=True):
     protocol: str = "TCP"
 
 
+class RestartRule(KubeStruct, frozen=True):
+    """What happens when a container ends in a certain way."""
+
+    action: str = ""
+
+
 class Container(KubeStruct, frozen=True):
     """A container, init container or sidecar (an init container that is always restarted)."""
 
     name: str = ""
     restart_policy: str = ""
+    restart_policy_rules: tuple[RestartRule, ...] = ()
     resources: ResourceRequirements = ResourceRequirements()
     ports: tuple[ContainerPort, ...] = ()
 
@@ -151,6 +158,12 @@ class AzureVolume(KubeStruct, frozen=True):
     disk_uri: str = msgspec.field(default="", name="diskURI")
 
 
+class PortworxVolume(KubeStruct, frozen=True):
+    """A disk of Portworx."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
 class CinderVolume(KubeStruct, frozen=True):
     """A disk of OpenStack without a claim."""
 
@@ -184,6 +197,7 @@ class Volume(KubeStruct, frozen=True):
     gce_persistent_disk: GceVolume | None = None
     azure_disk: AzureVolume | None = None
     cinder: CinderVolume | None = None
+    portworx_volume: PortworxVolume | None = None
     iscsi: IscsiVolume | None = None
     rbd: RbdVolume | None = None
 
@@ -217,6 +231,7 @@ class PodSpec(KubeStruct, frozen=True):
     resources: ResourceRequirements | None = None
     overhead: Quantities = msgspec.field(default_factory=dict)
     host_network: bool = False
+    host_users: bool | None = None
     node_selector: dict[str, str] = msgspec.field(default_factory=dict)
     affinity: Affinity = Affinity()
     tolerations: tuple[Toleration, ...] = ()

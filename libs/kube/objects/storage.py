@@ -82,6 +82,12 @@ class CinderSource(KubeStruct, frozen=True):
     volume_id: str = msgspec.field(default="", name="volumeID")
 
 
+class PortworxSource(KubeStruct, frozen=True):
+    """A disk of Portworx."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
 class HostSource(KubeStruct, frozen=True):
     """A directory of one node."""
 
@@ -117,6 +123,7 @@ class PersistentVolumeSpec(KubeStruct, frozen=True):
     gce_persistent_disk: GceSource | None = None
     azure_disk: AzureSource | None = None
     cinder: CinderSource | None = None
+    portworx_volume: PortworxSource | None = None
     local: HostSource | None = None
 
 

@@ -8,8 +8,8 @@ terms of a required node affinity are alternatives of equal right (Karpenter tak
 gives terms up one by one), and `PreferNoSchedule` is a preference on every node.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from libs.domain.pod import NodeTerm, PodShape, StorageRoom
 from libs.domain.requirements import ANYTHING, Requirements
@@ -53,6 +53,8 @@ class Ask:
     anti_affinity: tuple[PodAffinityTerm, ...]
     effects: frozenset[Effect]
     """Effects of taints that have to be tolerated."""
+    lacking: frozenset[str] = frozenset()
+    """Names of nodes whose kubelets do not say that they can do what the pod needs."""
     near_companions: bool = False
     """Whether the places are only those where its companions may run, too."""
     leads: int | None = None
@@ -71,8 +73,18 @@ class KnownNodes:
 
     started: frozenset[str] = frozenset()
     """Names of the nodes whose storage drivers have said how much room there is."""
+    features: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """What the kubelet of each of these nodes says that it can do."""
     label_keys: frozenset[str] = frozenset()
     """Keys of labels that a node which is yet to start may be known to have."""
+
+    def lacking(self, features: tuple[str, ...]) -> frozenset[str]:
+        """Return the names of the nodes that do not have all of these features."""
+        if not features:
+            return frozenset()
+        return frozenset(
+            name for name, there in self.features.items() if not there.issuperset(features)
+        )
 
 
 NOTHING_KNOWN = KnownNodes()
@@ -154,6 +166,7 @@ def _ask(shape: PodShape, effects: frozenset[Effect], nodes: KnownNodes = NOTHIN
         anti_affinity=shape.anti_affinity
         + tuple(wish.term for wish in shape.preferred_anti_affinity),
         effects=effects,
+        lacking=nodes.lacking(shape.required_features),
     )
 
 

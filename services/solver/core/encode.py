@@ -14,7 +14,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.taint import Effect
 from services.solver.core import ask as asking
-from services.solver.core.ask import Ask, KnownNodes
+from services.solver.core.ask import NOTHING_KNOWN, Ask, KnownNodes
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.companions import Reach, together
@@ -101,7 +101,9 @@ def _asks(
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what waiting pods ask for, by id of the shape, in the order of their groups."""
     preferring = _prefers_no_schedule(snapshot)
-    nodes = _known_nodes(snapshot)
+    shapes = [group.shape for group in work.groups]
+    picky = any(shape.storage_rooms or shape.required_features for shape in shapes)
+    nodes = _known_nodes(snapshot) if picky else NOTHING_KNOWN
     return {
         group.shape.id: asking.asks(
             group.shape,
@@ -115,8 +117,10 @@ def _asks(
 
 def _known_nodes(snapshot: ClusterSnapshot) -> KnownNodes:
     pools = [pool.template for pool in snapshot.nodepools.values()]
+    started = [node for node in snapshot.nodes.values() if node.initialized]
     return KnownNodes(
-        started=frozenset(node.name for node in snapshot.nodes.values() if node.initialized),
+        started=frozenset(node.name for node in started),
+        features={node.name: frozenset(node.declared_features) for node in started},
         label_keys=label_keys.WELL_KNOWN.union(
             (label_keys.HOSTNAME,),
             *(one.well_known_keys for one in snapshot.catalogues.values()),

@@ -67,6 +67,7 @@ class NodeReader:
         labels = label_keys.canonical_labels(dict(node.labels))
         if not node.initialized:
             labels = as_started(labels)
+        labels |= dict.fromkeys(node.migrated_labels, "true")
         kind = NodeKind(
             labels=tuple((key, labels[key]) for key in self._keys if key in labels),
             taints=node.taints,

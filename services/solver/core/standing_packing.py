@@ -94,7 +94,7 @@ class StandingPacker:
 
 
 def compatible(bins: Bins, ask: Ask) -> Bools:
-    """Return (n_standing,): bins whose labels, name and taints suit the ask, room apart."""
+    """Return (n_standing,): bins whose labels, name, taints and features suit, room apart."""
     standing = bins.standing
     tolerated = [one.tolerated(ask) for one in standing.classes]
     found = np.zeros(len(standing), np.bool_)
@@ -107,4 +107,6 @@ def compatible(bins: Bins, ask: Ask) -> Bools:
         if place.node_names is not None or place.excluded_node_names:
             here &= np.array([place.names_allow(name) for name in standing.names], np.bool_)
         found |= here
+    if ask.lacking:
+        found &= np.array([name not in ask.lacking for name in standing.names], np.bool_)
     return found

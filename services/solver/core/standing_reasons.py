@@ -13,10 +13,11 @@ from functools import partial
 
 import numpy as np
 
+from libs.domain.labels import MIGRATED
 from libs.domain.reason import Rejection, Rule
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources, readable_amount
-from services.solver.core.ask import with_volumes
+from services.solver.core.ask import Place, with_volumes
 from services.solver.core.bearing import bears, not_borne
 from services.solver.core.bins import Bins
 from services.solver.core.case import Case, Part
@@ -127,14 +128,23 @@ def _class_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     yield Rule.TAINTS, of_class(not bears(ask.shape, one.taints, ask.effects) for one in classes)
     if ask.shape.device_claims and case.problem.devices is None:
         yield Rule.DEVICES, of_class(True for _ in classes)
-    suits = compatible(bins, ask)
-    without_volumes = compatible(bins, replace(ask, places=ask.node_places))
-    yield Rule.NODE_AFFINITY, lambda positions: ~suits[positions] & ~without_volumes[positions]
-    in_reach = suits
+    yield from _place_filters(case, bins)
+
+
+def _place_filters(case: Case, bins: Bins) -> Iterator[Filter]:
+    """Yield the rules about labels and names; only of all of them together packing knows."""
+    ask = case.ask
+    suits = compatible(bins, replace(ask, lacking=frozenset()))
+    by_pod = compatible(bins, replace(ask, places=ask.node_places, lacking=frozenset()))
+    yield Rule.NODE_AFFINITY, lambda positions: ~suits[positions] & ~by_pod[positions]
     if ask.shape.storage_rooms:
-        in_reach = compatible(bins, replace(ask, places=with_volumes(ask.node_places, ask.shape)))
-    yield Rule.VOLUME_TOPOLOGY, lambda positions: ~suits[positions] & ~in_reach[positions]
-    yield Rule.STORAGE_CAPACITY, lambda positions: ~suits[positions]
+        places = with_volumes(ask.node_places, ask.shape)
+        in_reach = compatible(bins, replace(ask, places=places, lacking=frozenset()))
+        yield Rule.STORAGE_CAPACITY, lambda positions: ~suits[positions] & in_reach[positions]
+    yield Rule.VOLUME_TOPOLOGY, lambda positions: ~suits[positions]
+    if ask.lacking:
+        lacks = np.array([name in ask.lacking for name in bins.standing.names], np.bool_)
+        yield Rule.NODE_FEATURES, lambda positions: lacks[positions]
 
 
 def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
@@ -201,8 +211,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
             return f"taint {taint} is not tolerated", taint.key
         case Rule.VOLUME_CLAIM:
             return "another pod has the same volume to itself", ""
-        case Rule.STORAGE_CAPACITY:
-            return too_little(case.ask.shape), ""
+        case Rule.STORAGE_CAPACITY | Rule.NODE_FEATURES:
+            return _lacking_words(case, rule), ""
         case Rule.NODE_AFFINITY | Rule.VOLUME_TOPOLOGY:
             return _label_words(case, there, standing.names[position], rule)
         case Rule.RESOURCES:
@@ -226,6 +236,13 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
     return f"{rule} over {key} does not allow it{about}", key
 
 
+def _lacking_words(case: Case, rule: Rule) -> str:
+    shape = case.ask.shape
+    if rule is Rule.STORAGE_CAPACITY:
+        return too_little(shape)
+    return f"its kubelet does not declare {' and '.join(shape.required_features)}"
+
+
 def _short(case: Case, bins: Bins, position: int) -> list[tuple[str, int, int]]:
     names = case.problem.dimensions.names
     short = shortages(names, case.vector, bins.free[position])
@@ -238,7 +255,7 @@ def _label_words(case: Case, there: StandingClass, name: str, rule: Rule) -> tup
     if not places:
         return (contradiction if by_pod else volumes_apart)(case.ask), ""
     for place in places:
-        if not place.names_allow(name):
+        if not place.names_allow(name) or not _is_as_migrated(there, place):
             continue
         for one in place.requirements:
             if not there.allows(Requirements((one,))):
@@ -246,6 +263,12 @@ def _label_words(case: Case, there: StandingClass, name: str, rule: Rule) -> tup
                 has = "has no such label" if value is None else f"has {value}"
                 return f"{one} is asked for, it {has}", one.key
     return "it has another name than those allowed", ""
+
+
+def _is_as_migrated(there: StandingClass, place: Place) -> bool:
+    """Tell whether a place is about nodes that leave to CSI drivers what this one does."""
+    own = (one for one in place.requirements if one.key.startswith(MIGRATED))
+    return there.allows(Requirements(own))
 
 
 def _attaching_words(case: Case, bins: Bins, position: int) -> str:

@@ -269,6 +269,9 @@ def choice(shape: PodShape) -> int:
 def _named(key: str, alternatives: Iterable[Requirements]) -> int:
     values: set[str] = set()
     for one in alternatives:
+        if any(own.key.startswith(label_keys.MIGRATED) and not own.absent for own in one):
+            # The same volume as CSI drivers have it, which does not concern new nodes.
+            continue
         own = one.get(key)
         if own is None:
             return _ANY

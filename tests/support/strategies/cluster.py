@@ -155,6 +155,8 @@ nodes = st.builds(
     do_not_disrupt=flags,
     leaving=flags,
     volume_limits=tuples(attach_counts),
+    migrated_labels=by_key(names, str),
+    declared_features=by_key(names, str),
     created_at=instants,
     nominated_until=some(instants),
 )

@@ -203,6 +203,7 @@ shapes = st.builds(
             starting=tuples(requirements),
         )
     ),
+    required_features=by_key(names, str),
 )
 owners = st.builds(pod.Owner, api_version=names, kind=names, name=names, uid=names)
 milliseconds = st.integers(0, 253_402_300_799_999)

@@ -29,7 +29,7 @@ from joiner.model.v1 import resources_pb2 as joiner_dot_model_dot_v1_dot_resourc
 from joiner.model.v1 import taint_pb2 as joiner_dot_model_dot_v1_dot_taint__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ajoiner/model/v1/node.proto\x12\x0fjoiner.model.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19joiner/model/v1/pod.proto\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\x1a\x1bjoiner/model/v1/taint.proto\"\x90\x04\n\x04Node\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03uid\x18\x02 \x01(\t\x12\x13\n\x0bprovider_id\x18\x03 \x01(\t\x12\x11\n\tnodeclaim\x18\x04 \x01(\t\x12&\n\x06labels\x18\x05 \x03(\x0b\x32\x16.joiner.model.v1.Label\x12&\n\x06taints\x18\x06 \x03(\x0b\x32\x16.joiner.model.v1.Taint\x12\x15\n\runschedulable\x18\x07 \x01(\x08\x12,\n\x08\x63\x61pacity\x18\x08 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12/\n\x0b\x61llocatable\x18\t \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\r\n\x05ready\x18\n \x01(\x08\x12\x12\n\nregistered\x18\x0b \x01(\x08\x12\x13\n\x0binitialized\x18\x0c \x01(\x08\x12\x16\n\x0e\x64o_not_disrupt\x18\r \x01(\x08\x12\x0f\n\x07leaving\x18\x0e \x01(\x08\x12\x39\n\rvolume_limits\x18\x0f \x03(\x0b\x32\".joiner.model.v1.VolumeAttachCount\x12.\n\ncreated_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fnominated_until\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestampb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ajoiner/model/v1/node.proto\x12\x0fjoiner.model.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x19joiner/model/v1/pod.proto\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\x1a\x1bjoiner/model/v1/taint.proto\"\xc4\x04\n\x04Node\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0b\n\x03uid\x18\x02 \x01(\t\x12\x13\n\x0bprovider_id\x18\x03 \x01(\t\x12\x11\n\tnodeclaim\x18\x04 \x01(\t\x12&\n\x06labels\x18\x05 \x03(\x0b\x32\x16.joiner.model.v1.Label\x12&\n\x06taints\x18\x06 \x03(\x0b\x32\x16.joiner.model.v1.Taint\x12\x15\n\runschedulable\x18\x07 \x01(\x08\x12,\n\x08\x63\x61pacity\x18\x08 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12/\n\x0b\x61llocatable\x18\t \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\r\n\x05ready\x18\n \x01(\x08\x12\x12\n\nregistered\x18\x0b \x01(\x08\x12\x13\n\x0binitialized\x18\x0c \x01(\x08\x12\x16\n\x0e\x64o_not_disrupt\x18\r \x01(\x08\x12\x0f\n\x07leaving\x18\x0e \x01(\x08\x12\x39\n\rvolume_limits\x18\x0f \x03(\x0b\x32\".joiner.model.v1.VolumeAttachCount\x12.\n\ncreated_at\x18\x10 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\x0fnominated_until\x18\x11 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x17\n\x0fmigrated_labels\x18\x12 \x03(\t\x12\x19\n\x11\x64\x65\x63lared_features\x18\x13 \x03(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,5 +37,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'joiner.model.v1.node_pb2', 
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_NODE']._serialized_start=205
-  _globals['_NODE']._serialized_end=733
+  _globals['_NODE']._serialized_end=785
 # @@protoc_insertion_point(module_scope)

@@ -48,6 +48,8 @@ class Node(_message.Message):
     VOLUME_LIMITS_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
     NOMINATED_UNTIL_FIELD_NUMBER: _builtins.int
+    MIGRATED_LABELS_FIELD_NUMBER: _builtins.int
+    DECLARED_FEATURES_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name. Required."""
     uid: _builtins.str
@@ -96,6 +98,16 @@ class Node(_message.Message):
     def nominated_until(self) -> _timestamp_pb2.Timestamp:
         """Last nomination for a pending pod ends then. Absent: none."""
 
+    @_builtins.property
+    def migrated_labels(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Labels migrated.joiner.internal/<plugin>, sorted: the node's kubelet leaves volumes of that in-tree plugin to a
+        CSI driver. Requirements of a pod's volumes name them; no node has them in Kubernetes. Only once initialized.
+        """
+
+    @_builtins.property
+    def declared_features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the kubelet says that it can do (status.declaredFeatures), sorted."""
+
     def __init__(
         self,
         *,
@@ -116,10 +128,12 @@ class Node(_message.Message):
         volume_limits: _abc.Iterable[_pod_pb2.VolumeAttachCount] | None = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
         nominated_until: _timestamp_pb2.Timestamp | None = ...,
+        migrated_labels: _abc.Iterable[_builtins.str] | None = ...,
+        declared_features: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["allocatable", b"allocatable", "capacity", b"capacity", "created_at", b"created_at", "nominated_until", b"nominated_until"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocatable", b"allocatable", "capacity", b"capacity", "created_at", b"created_at", "do_not_disrupt", b"do_not_disrupt", "initialized", b"initialized", "labels", b"labels", "leaving", b"leaving", "name", b"name", "nodeclaim", b"nodeclaim", "nominated_until", b"nominated_until", "provider_id", b"provider_id", "ready", b"ready", "registered", b"registered", "taints", b"taints", "uid", b"uid", "unschedulable", b"unschedulable", "volume_limits", b"volume_limits"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["allocatable", b"allocatable", "capacity", b"capacity", "created_at", b"created_at", "declared_features", b"declared_features", "do_not_disrupt", b"do_not_disrupt", "initialized", b"initialized", "labels", b"labels", "leaving", b"leaving", "migrated_labels", b"migrated_labels", "name", b"name", "nodeclaim", b"nodeclaim", "nominated_until", b"nominated_until", "provider_id", b"provider_id", "ready", b"ready", "registered", b"registered", "taints", b"taints", "uid", b"uid", "unschedulable", b"unschedulable", "volume_limits", b"volume_limits"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

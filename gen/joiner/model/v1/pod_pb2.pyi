@@ -270,6 +270,7 @@ class PodShape(_message.Message):
     SHARED_VOLUMES_FIELD_NUMBER: _builtins.int
     EXCLUSIVE_DISKS_FIELD_NUMBER: _builtins.int
     STORAGE_ROOMS_FIELD_NUMBER: _builtins.int
+    REQUIRED_FEATURES_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number that rows refer to; unique and stable within an epoch. Any value."""
     namespace: _builtins.str
@@ -346,6 +347,12 @@ class PodShape(_message.Message):
     def storage_rooms(self) -> _containers.RepeatedCompositeFieldContainer[Global___StorageRoom]:
         """Room for volumes that are yet to be made; all must hold. Only of drivers that say how much room there is."""
 
+    @_builtins.property
+    def required_features(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the kubelet has to say that it can do (status.declaredFeatures), sorted. Of nodes that are not initialized,
+        or not there yet, nobody knows, and they are taken to do everything.
+        """
+
     def __init__(
         self,
         *,
@@ -369,10 +376,11 @@ class PodShape(_message.Message):
         shared_volumes: _abc.Iterable[Global___SharedVolume] | None = ...,
         exclusive_disks: _abc.Iterable[Global___ExclusiveDisk] | None = ...,
         storage_rooms: _abc.Iterable[Global___StorageRoom] | None = ...,
+        required_features: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node_selector", b"node_selector", "requests", b"requests"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "storage_rooms", b"storage_rooms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_features", b"required_features", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "storage_rooms", b"storage_rooms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

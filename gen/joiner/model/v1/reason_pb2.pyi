@@ -80,6 +80,8 @@ class _RuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rule.ValueType],
     """Nothing is refused: values of the pool's requirements that nobody knows are passed over."""
     RULE_STORAGE_CAPACITY: _Rule.ValueType  # 26
     """The storage driver has no room for a volume that is yet to be made."""
+    RULE_NODE_FEATURES: _Rule.ValueType  # 27
+    """The node's kubelet does not declare what the pod needs."""
 
 class Rule(_Rule, metaclass=_RuleEnumTypeWrapper):
     """The rule that said no."""
@@ -138,6 +140,8 @@ RULE_POOL_VALUES: Rule.ValueType  # 25
 """Nothing is refused: values of the pool's requirements that nobody knows are passed over."""
 RULE_STORAGE_CAPACITY: Rule.ValueType  # 26
 """The storage driver has no room for a volume that is yet to be made."""
+RULE_NODE_FEATURES: Rule.ValueType  # 27
+"""The node's kubelet does not declare what the pod needs."""
 Global___Rule: _TypeAlias = Rule  # noqa: Y015
 
 @_typing.final

@@ -157,3 +157,28 @@ def test_a_broken_node_names_its_field(more: dict[str, Any], field: str) -> None
         node_view(node(**more), None, None)
 
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize(
+    ("labels", "claim", "there"),
+    [
+        pytest.param({}, None, True, id="unmanaged"),
+        pytest.param(INITIALIZED, _claim(), True, id="initialized"),
+        pytest.param(REGISTERED, _claim(), False, id="its driver may not have started"),
+    ],
+)
+def test_volumes_are_left_to_drivers_once_a_node_is_initialized(
+    labels: dict[str, str], claim: NodeClaim | None, there: bool
+) -> None:
+    annotations = {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/gce-pd"}
+    csi = from_document({"metadata": {"annotations": annotations}}, CsiNode)
+
+    found = node_view(node(meta={"labels": labels}), claim, csi)
+
+    assert bool(found.migrated_labels) is there
+
+
+def test_features_are_sorted() -> None:
+    found = node_view(node(status={"declaredFeatures": ["b", "a"]}), None, None)
+
+    assert found.declared_features == ("a", "b")

@@ -8,7 +8,7 @@ from libs.domain.pod import PodPhase
 from libs.domain.taint import Effect, TolerationOperator
 from libs.domain.topology import NodeInclusionPolicy
 from libs.kube.convert.pod import claims_of, raw_shape, row
-from tests.unit.libs.kube.manifests import WAITING, pod
+from tests.unit.libs.kube.manifests import WAITING, a_container, pod
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -336,3 +336,27 @@ def test_claims_are_those_by_name_and_those_that_live_with_the_pod() -> None:
 )
 def test_the_gang_of_a_pod(more: dict[str, Any]) -> None:
     assert row(pod(**more)).gang == "default/g"
+
+
+RESTARTS = "RestartAllContainersOnContainerExits"
+USERS = "UserNamespacesHostNetworkSupport"
+RESTARTS_ALL: dict[str, Any] = {"restartPolicyRules": [{"action": "RestartAllContainers"}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "features"),
+    [
+        pytest.param({"containers": [a_container(**RESTARTS_ALL)]}, [RESTARTS], id="container"),
+        pytest.param({"initContainers": [RESTARTS_ALL]}, [RESTARTS], id="init container"),
+        pytest.param({"hostNetwork": True, "hostUsers": False}, [USERS], id="own users"),
+        pytest.param({"hostNetwork": True}, [], id="nothing said of users"),
+        pytest.param({"hostUsers": False}, [], id="own network"),
+        pytest.param(
+            {"initContainers": [RESTARTS_ALL], "hostNetwork": True, "hostUsers": False},
+            [RESTARTS, USERS],
+            id="both",
+        ),
+    ],
+)
+def test_what_a_kubelet_has_to_declare(spec: dict[str, Any], features: list[str]) -> None:
+    assert list(raw_shape(pod(**spec)).required_features) == features
