@@ -17,5 +17,5 @@ Layers, each importing only those before it; within one in the order named:
   `supply`, `companions`, `encode`, around it `gangs`
 - the answer: `case`, `neighbours`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`,
   `steering`, `launch`; `messages`, `plan_id`, `answer`
-- the questions: `solve`, `acceptance`, `explaining`, `consolidating`
+- the questions: `solve`, `acceptance`, `explaining`, `simulating`, `consolidating`
 """
