@@ -8,13 +8,21 @@ Laws:
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from libs.domain.pod import PodShape
 from services.solver.core.claim_class import ClaimClass
-from services.solver.core.exclusion import Exclusive, exclusives
+from services.solver.core.exclusion import (
+    Exclusive,
+    Taken,
+    add,
+    by_name,
+    exclusives,
+    is_taken,
+)
 from services.solver.core.standing import Standing
 from services.solver.core.vectors import UNBOUNDED, Ints, covering
 
@@ -41,6 +49,7 @@ class Bins:
         "_pods",
         "_spare",
         "_taken",
+        "_taken_by_name",
         "_used",
         "attachable",
         "claims",
@@ -57,6 +66,8 @@ class Bins:
         """The class of each claim."""
         self.placements: list[Placement] = []
         self._taken: dict[int, list[Exclusive]] = defaultdict(list)
+        self._taken_by_name: dict[int, Taken] = {}
+        """What is taken on standing bins of which this was asked, by position."""
         self._attached: dict[str, set[int]] = defaultdict(set)
         """Standing bins that have a volume which several pods use, by its claim."""
         for claim, positions in standing.shared_volumes.items():
@@ -105,6 +116,13 @@ class Bins:
     def taken(self, position: int) -> tuple[Exclusive, ...]:
         """Return what pods have for themselves on a standing bin."""
         return (*self.standing.taken[position], *self._taken.get(position, ()))
+
+    def excludes(self, position: int, own: Iterable[Exclusive]) -> bool:
+        """Tell whether pods on a standing bin have for themselves what another pod would take."""
+        known = self._taken_by_name.get(position)
+        if known is None:
+            known = self._taken_by_name[position] = by_name(self.taken(position))
+        return is_taken(own, known)
 
     def attach_room(self, shape: PodShape, bins: Ints) -> Ints:
         """Return (n,): of how many such pods each standing bin can attach the volumes."""
@@ -158,6 +176,8 @@ class Bins:
         if alone := exclusives(shape):
             for position in bins.tolist():
                 self._taken[position].extend(alone)
+                if position in self._taken_by_name:
+                    add(self._taken_by_name[position], alone)
 
     def take_claims(
         self, claims: Ints, counts: Ints, request: Ints, become: list[ClaimClass]

@@ -11,6 +11,9 @@ from libs.domain.pod import ExclusiveDisk, HostPort, PodShape
 
 Exclusive = HostPort | ExclusiveDisk
 
+Taken = dict[int | str, list[Exclusive]]
+"""What is taken, by port or disk."""
+
 _EVERY_ADDRESS = "0.0.0.0"
 
 
@@ -24,10 +27,25 @@ def conflict(left: Iterable[Exclusive], right: Iterable[Exclusive]) -> bool:
 
     Time is that of both sides, as long as few have the same port or disk.
     """
-    theirs: dict[int | str, list[Exclusive]] = {}
-    for one in right:
-        theirs.setdefault(_what(one), []).append(one)
-    return any(_excludes(mine, their) for mine in left for their in theirs.get(_what(mine), ()))
+    return is_taken(left, by_name(right))
+
+
+def by_name(many: Iterable[Exclusive]) -> Taken:
+    """Return what is taken by its port or disk, for those who ask of it again and again."""
+    found: Taken = {}
+    add(found, many)
+    return found
+
+
+def add(taken: Taken, many: Iterable[Exclusive]) -> None:
+    """Add more to what is taken."""
+    for one in many:
+        taken.setdefault(_what(one), []).append(one)
+
+
+def is_taken(own: Iterable[Exclusive], taken: Taken) -> bool:
+    """Tell whether anything of a pod's is excluded by what is taken, in the time of the former."""
+    return any(_excludes(mine, their) for mine in own for their in taken.get(_what(mine), ()))
 
 
 def _what(one: Exclusive) -> int | str:

@@ -68,7 +68,7 @@ class StandingPacker:
             counts = np.minimum(counts, bins.attach_room(shape, candidates))
         if own := exclusives(shape):
             most = 1 if conflict(own, own) else UNBOUNDED
-            clear = [0 if conflict(bins.taken(one), own) else most for one in candidates.tolist()]
+            clear = [0 if bins.excludes(one, own) else most for one in candidates.tolist()]
             counts = np.minimum(counts, np.array(clear, np.int64))
         return candidates, counts
 

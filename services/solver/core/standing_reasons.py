@@ -23,7 +23,6 @@ from services.solver.core.bins import Bins
 from services.solver.core.case import Case, Part
 from services.solver.core.contradictions import contradiction, volumes_apart
 from services.solver.core.devices.allocating import Refusal
-from services.solver.core.exclusion import conflict
 from services.solver.core.neighbours import about_others
 from services.solver.core.pool_reasons import DEVICES_IGNORED
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
@@ -153,7 +152,7 @@ def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     if shape.host_ports:
         yield (
             Rule.HOST_PORTS,
-            partial(_by_one, lambda one: conflict(bins.taken(one), shape.host_ports)),
+            partial(_by_one, lambda one: bins.excludes(one, shape.host_ports)),
         )
     yield (
         Rule.RESOURCES,
@@ -162,7 +161,7 @@ def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     if shape.exclusive_disks:
         yield (
             Rule.VOLUME_CLAIM,
-            partial(_by_one, lambda one: conflict(bins.taken(one), shape.exclusive_disks)),
+            partial(_by_one, lambda one: bins.excludes(one, shape.exclusive_disks)),
         )
     yield Rule.VOLUME_LIMITS, lambda positions: bins.attach_room(shape, positions) <= 0
 
@@ -280,8 +279,7 @@ def _attaching_words(case: Case, bins: Bins, position: int) -> str:
 
 
 def _port_words(case: Case, bins: Bins, position: int) -> str:
-    taken = bins.taken(position)
     for port in case.ask.shape.host_ports:
-        if conflict(taken, (port,)):
+        if bins.excludes(position, (port,)):
             return f"host port {port.port}/{port.protocol} is taken"
     return "a host port is taken"

@@ -1,9 +1,14 @@
 """What pods on one node take from each other."""
 
+from collections.abc import Iterable
+
 import pytest
 
 from libs.domain.pod import HostPort
-from services.solver.core.exclusion import conflict
+from services.solver.core import bins
+from services.solver.core.exclusion import Exclusive, Taken, by_name, conflict
+from tests.support.builders import a_node, a_pod, a_port, a_shape
+from tests.unit.services.solver.core.asking import left_over, plan_of
 
 
 @pytest.mark.parametrize(
@@ -25,3 +30,28 @@ def test_a_port_is_taken_on_its_address(left: str, right: str, excluded: bool) -
 
 def test_ports_of_two_protocols_do_not_meet() -> None:
     assert not conflict((HostPort(protocol="TCP", port=80),), (HostPort(protocol="UDP", port=80),))
+
+
+def test_what_a_node_has_taken_is_read_once_however_many_ask(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+
+    def counting(many: Iterable[Exclusive]) -> Taken:
+        known = list(many)
+        read.append(len(known))
+        return by_name(known)
+
+    monkeypatch.setattr(bins, "by_name", counting)
+    held = a_shape(90, host_ports=tuple(a_port(5000 + number) for number in range(20)))
+    asking = [a_shape(number, cpu="10m", host_ports=(a_port(number),)) for number in range(1, 10)]
+
+    plan = plan_of(
+        shapes=[held, *asking],
+        pods=[a_pod("runs", 90, node="node-1"), *(a_pod(f"p-{one.id}", one.id) for one in asking)],
+        nodes=[a_node()],
+        nodepools=[],
+    )
+
+    assert left_over(plan) == 0
+    assert read == [20]
