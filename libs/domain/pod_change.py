@@ -19,7 +19,8 @@ def changes(base: PodTable, target: PodTable) -> tuple[PodTable, tuple[str, ...]
     touched = []
     for block in target.blocks:
         end = last_uid(block)
-        if there.get(end) == block:
+        known = there.get(end)
+        if known is block or known == block:
             del there[end]
         else:
             touched.append(block)

@@ -79,14 +79,23 @@ class Draft:
         """Return the pods that are bound to these nodes, in order of uid."""
         return self._current(self.base.pods.bound_to(nodes), lambda row: row.node in nodes)
 
-    def pods_of(self, namespace: str, owned: Callable[[Owner], bool]) -> list[PodRow]:
-        """Return the pods of a namespace whose owner passes a test, in order of uid."""
+    def pods_of(self, namespace: str, prefix: str, owned: Callable[[Owner], bool]) -> list[PodRow]:
+        """Return the pods of a namespace whose owner passes a test, in order of uid.
+
+        Args:
+            namespace: where.
+            prefix: how the name of the owner begins; most pods are told apart by it.
+            owned: the test.
+        """
         found = (
             block.row(index)
             for block in self.base.pods.blocks
             if namespace in block.namespaces
             for index, owner in enumerate(block.owners)
-            if owner is not None and block.namespaces[index] == namespace and owned(owner)
+            if owner is not None
+            and owner.name.startswith(prefix)
+            and block.namespaces[index] == namespace
+            and owned(owner)
         )
         return self._current(
             found,

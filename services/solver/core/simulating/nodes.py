@@ -21,11 +21,12 @@ def remove_nodes(draft: Draft, edit: RemoveNodes) -> None:
     Raises:
         InvalidRequest: there is no such node.
     """
-    flying = {claim.name for claim in in_flight(draft)}
     for index, name in enumerate(edit.names):
-        if draft.get("nodes", name) is None and name not in flying:
-            known = {node.name for node in draft.all("nodes")} | flying
-            raise unknown("node", name, known, f"remove_nodes.names[{index}]")
+        if draft.get("nodes", name) is None:
+            flying = {claim.name for claim in in_flight(draft)}
+            if name not in flying:
+                known = {node.name for node in draft.all("nodes")} | flying
+                raise unknown("node", name, known, f"remove_nodes.names[{index}]")
     drop(draft, edit.names)
 
 

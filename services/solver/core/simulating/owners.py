@@ -27,7 +27,10 @@ def pods_of(draft: Draft, edit: ScaleOwner) -> tuple[str, list[PodRow]]:
         InvalidRequest: there are several workloads of that name, or none.
     """
     by_kind: dict[str, list[PodRow]] = defaultdict(list)
-    for row in draft.pods_of(edit.namespace, lambda owner: _known_as(owner, edit) is not None):
+    rows = draft.pods_of(
+        edit.namespace, edit.name, lambda owner: _known_as(owner, edit) is not None
+    )
+    for row in rows:
         if row.owner is not None and (kind := _known_as(row.owner, edit)) is not None:
             by_kind[kind].append(row)
     key = f"{edit.namespace}/{edit.name}"
@@ -63,7 +66,7 @@ def _deployment(owner: Owner) -> str:
 
 def _nobody(draft: Draft, edit: ScaleOwner) -> InvalidRequest:
     kind = edit.kind or "workload"
-    rows = draft.pods_of(edit.namespace, lambda owner: not owner.is_node)
+    rows = draft.pods_of(edit.namespace, "", lambda owner: not owner.is_node)
     names = {_deployment(row.owner) or row.owner.name for row in rows if row.owner is not None}
     found = unknown(f"{kind} with pods", edit.name, names, "scale_owner.name")
     return InvalidRequest(
