@@ -17,12 +17,13 @@ from services.solver.core.consolidating.choice import Choice, Wares, wares
 from services.solver.core.consolidating.delete_set import chosen
 from services.solver.core.consolidating.leavers import Leaver
 from services.solver.core.consolidating.remains import Remains, has_room, spare
-from services.solver.core.consolidating.teams import team
+from services.solver.core.consolidating.teams import cheapest, team
 from services.solver.core.consolidating.trial import Attempt, Bench, Failure, Found, attempt
 from services.solver.core.template import Template
 from services.solver.core.vectors import Ints
 
 _MOST_ROUNDS = 4
+_NOT_WORTH = "what it saves is not worth moving its pods"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,7 @@ class Chooser:
         self._leavers = {one.node: one for one in leavers}
         self._bounds = bounds
         self._wares = _wares(remains.encoded.templates, len(remains.encoded.dimensions.names))
+        self._gone: set[str] = set()
         self._receiving: set[str] = set()
         """Nodes that pods move to: they stay, so that no pod moves twice."""
         self.found: list[Found] = []
@@ -60,9 +62,14 @@ class Chooser:
             if not failed:
                 break
             self._replace(failed)
+        left = self._choice()
+        self.blockers |= {one.node: self._why(one, left) for one in left.leavers}
+        taking = "it takes pods of nodes that are given up"
+        for node in self._receiving & self._leavers.keys():
+            self.blockers[node] = blocker(BlockerKind.NOT_CHOSEN, taking)
 
     def _choice(self) -> Choice:
-        gone = Counter(one.candidate.nodepool for found in self.found for one in found.leavers)
+        gone = Counter(self._leavers[node].candidate.nodepool for node in self._gone)
         moves = sum(one.moves for one in self.found)
         most = self._bounds.most_moves
         here = tuple(one for _, one in sorted(self._leavers.items()) if self._may_go(one))
@@ -81,8 +88,24 @@ class Chooser:
         )
 
     def _may_go(self, leaver: Leaver) -> bool:
-        done = {one.node for found in self.found for one in found.leavers}
-        return leaver.node not in done | self._receiving | self.blockers.keys()
+        node = leaver.node
+        return not (node in self._gone or node in self._receiving or node in self.blockers)
+
+    def _why(self, leaver: Leaver, choice: Choice) -> Blocker:
+        """Return what there is to say, from sums alone, of a node that was not chosen."""
+        pool = leaver.candidate.nodepool
+        if choice.budgets.get(pool, 1) <= 0:
+            message = f'nodepool "{pool}" may not give up any more nodes'
+            return blocker(BlockerKind.BUDGET, message, pool)
+        if choice.most_moves is not None and leaver.moves > choice.most_moves:
+            return blocker(BlockerKind.NOT_CHOSEN, "no more pods may be moved")
+        if leaver.moves and choice.worth(leaver) <= 0:
+            return blocker(BlockerKind.NOT_CHEAPER, _NOT_WORTH)
+        fits = has_room(self._remains, leaver.load, {leaver.node})
+        if not fits and cheapest(leaver.load[None], self._wares)[0] >= leaver.price:
+            message = "its pods have no other place, and nothing that has room for them is cheaper"
+            return blocker(BlockerKind.NOT_CHEAPER, message)
+        return blocker(BlockerKind.NOT_CHOSEN, "to give up others is worth more")
 
     def _give_up(self, picked: Sequence[Leaver]) -> list[Leaver]:
         """Give nodes up whose pods find places on others; return those whose pods do not."""
@@ -123,9 +146,10 @@ class Chooser:
         if isinstance(outcome, Failure):
             return outcome
         if outcome.moves and outcome.saving <= self._bounds.move_price * outcome.moves:
-            return Failure(message="what it saves is not worth moving its pods")
+            return Failure(message=_NOT_WORTH)
         self._remains = outcome.remains
         self._receiving.update(one.target for one in outcome.nominations)
+        self._gone.update(one.node for one in outcome.leavers)
         self.found.append(outcome)
         return None
 

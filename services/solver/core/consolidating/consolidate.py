@@ -137,12 +137,11 @@ def _staying(
     """Return the decisions on candidates that no command is about."""
     gone = {one.node for each in found for one in each.leavers}
     names = {row.uid: row.key for one in known for row in one.rows}
-    others = blocker(BlockerKind.NOT_CHOSEN, "to give up others is worth more, or nothing is")
     stay = []
     for one in known:
         node = one.candidate.node
         if node not in gone:
-            reason = why.get(node, others)
+            reason = why[node]
             reason = replace(reason, object=names.get(reason.object, reason.object))
             stay.append(left_alone(one.candidate, reason))
     return stay

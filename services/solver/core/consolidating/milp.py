@@ -1,9 +1,10 @@
 """The delete set as a mixed-integer linear program, solved by HiGHS.
 
-Give up node n or not (binary), buy so much of ware t (continuous). Per resource, what the pods of
-the nodes that go request is no more than what is free on the others and what is bought; per pool no
-more nodes than its budget, in all no more moves than allowed. Least is what is bought and what
-moves count, less what is given up.
+Give up node n or not (binary), buy so many of ware t (integer). Per resource, what the pods of
+the nodes that go request is no more than what is free on the others and what is bought; no more is
+bought than given up, since no command buys two nodes; per pool no more nodes go than its budget, in
+all no more pods move than allowed. Least is what is bought and what moves count, less what is given
+up; of equal choices that one which moves fewer pods.
 
 Apart because HiGHS is: it is loaded when first asked, and the answer does not depend on the
 machine, as it runs on one thread with a fixed seed and a bounded number of nodes, without a clock.
@@ -22,6 +23,8 @@ Floats = npt.NDArray[np.float64]
 
 _DOLLAR = 1e9
 _MOST_BOUGHT = 1e4
+_PER_MOVE = 1e-5
+"""What a move counts besides its price: too little to matter but where all else is equal."""
 _OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
     ("output_flag", False),
     ("threads", 1),
@@ -45,7 +48,7 @@ def solved(choice: Choice) -> Bools | None:
 
     lp = highspy.HighsLp()
     leavers, bought = len(choice.leavers), len(choice.wares.price)
-    cost = [-choice.worth(one) / _DOLLAR for one in choice.leavers]
+    cost = [_PER_MOVE * one.moves - choice.worth(one) / _DOLLAR for one in choice.leavers]
     rows = list(_rows(choice))
     lp.num_col_, lp.num_row_ = leavers + bought, len(rows)
     lp.col_cost_ = np.concatenate([cost, choice.wares.price / _DOLLAR])
@@ -57,8 +60,7 @@ def solved(choice: Choice) -> Bools | None:
     lp.a_matrix_.start_ = np.cumsum([0, *(len(row.columns) for row in rows)], dtype=np.int32)
     lp.a_matrix_.index_ = np.array([one for row in rows for one in row.columns], np.int32)
     lp.a_matrix_.value_ = np.array([one for row in rows for one in row.values], np.float64)
-    kinds = highspy.HighsVarType
-    lp.integrality_ = [kinds.kInteger] * leavers + [kinds.kContinuous] * bought
+    lp.integrality_ = [highspy.HighsVarType.kInteger] * (leavers + bought)
     # What `Highs` adds prints a banner to standard output, whatever its options say.
     solver = highspy._core._Highs()
     for name, value in _OPTIONS:
@@ -81,6 +83,8 @@ def _rows(choice: Choice) -> Iterator[_Row]:
         lost = (load[:, column] + choice.own[:, column]) * scale
         won = -choice.wares.room[:, column] * scale
         yield _Row(everything, np.concatenate([lost, won]), float(choice.free[column]) * scale)
+    if len(choice.wares.price):
+        yield _Row(everything, np.where(everything < leavers, -1.0, 1.0), 0.0)
     pools = np.array([one.candidate.nodepool for one in choice.leavers])
     for pool, budget in sorted(choice.budgets.items()):
         here = np.flatnonzero(pools == pool)

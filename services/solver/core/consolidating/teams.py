@@ -12,10 +12,20 @@ from services.solver.core.consolidating.choice import Wares
 from services.solver.core.consolidating.leavers import Leaver
 from services.solver.core.vectors import Ints, covering
 
-_NOTHING = 2**62
+NOTHING = 2**62
 """The price where nothing has room."""
 _LARGEST = 16
 """Most nodes that one command replaces together: each is drained before the last is gone."""
+
+
+def cheapest(loads: Ints, wares: Wares) -> Ints:
+    """Return (n,): the price of the cheapest ware with room for each of these loads."""
+    found = np.full(len(loads), NOTHING, np.int64)
+    if len(wares.price):
+        enough = covering(wares.room[None, :, :], loads[:, None, :])
+        some = enough.any(axis=1)
+        found[some] = wares.price[enough.argmax(axis=1)[some]]
+    return found
 
 
 def team(first: Leaver, others: Sequence[Leaver], wares: Wares) -> tuple[Leaver, ...]:
@@ -28,11 +38,11 @@ def team(first: Leaver, others: Sequence[Leaver], wares: Wares) -> tuple[Leaver,
     left = list(others)
     loads = np.array([one.load for one in left]).reshape(len(left), len(load))
     prices = np.array([one.price for one in left], np.int64)
-    alone = np.maximum(prices - _cheapest(loads, wares), 0)
+    alone = np.maximum(prices - cheapest(loads, wares), 0)
     while left and len(found) < _LARGEST:
-        before = max(spent - int(_cheapest(load[None], wares)[0]), 0)
-        together = _cheapest(loads + load, wares)
-        more = np.where(together < _NOTHING, spent + prices - together - before - alone, -1)
+        before = max(spent - int(cheapest(load[None], wares)[0]), 0)
+        together = cheapest(loads + load, wares)
+        more = np.where(together < NOTHING, spent + prices - together - before - alone, -1)
         best = int(more.argmax())
         if more[best] <= 0:
             break
@@ -40,13 +50,3 @@ def team(first: Leaver, others: Sequence[Leaver], wares: Wares) -> tuple[Leaver,
         load, spent = load + loads[best], spent + int(prices[best])
         loads, prices, alone = (np.delete(one, best, axis=0) for one in (loads, prices, alone))
     return tuple(found)
-
-
-def _cheapest(loads: Ints, wares: Wares) -> Ints:
-    """Return (n,): the price of the cheapest ware with room for each of these loads."""
-    found = np.full(len(loads), _NOTHING, np.int64)
-    if len(wares.price):
-        enough = covering(wares.room[None, :, :], loads[:, None, :])
-        some = enough.any(axis=1)
-        found[some] = wares.price[enough.argmax(axis=1)[some]]
-    return found
