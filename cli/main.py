@@ -11,7 +11,7 @@ import typer
 
 from cli import bench
 from cli.formats import Format
-from cli.options import Choices, Judge, Machines, Subject, WhatIf
+from cli.options import Bounds, Choices, Judge, Machines, Subject, WhatIf
 from libs.domain.question import SubjectKind
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy
 
@@ -200,6 +200,47 @@ def simulate(
         scenario_file=scenario_file,
     )
     run(question, output)
+
+
+@app.command()
+def consolidate(
+    files: Files,
+    node_budget: Annotated[
+        str,
+        typer.Option(
+            metavar="N|P%", help="Most nodes to give up per pool; else as its own budgets allow."
+        ),
+    ] = "",
+    move_price: Annotated[
+        float, typer.Option(help="Saving in $/h that moving one pod has to be worth.")
+    ] = 0.0,
+    max_moves: Annotated[
+        int | None, typer.Option(help="Most pods to move; without it any number.")
+    ] = None,
+    catalogue: CatalogueName = "kwok",
+    output: Output = Format.TABLE,
+    preference_policy: Preferences = PreferencePolicy.RESPECT,
+    min_values_policy: MinValues = MinValuesPolicy.STRICT,
+    gates: Gates = "",
+    scheduler_config: SchedulerConfig = "",
+    now: Now = None,
+) -> None:
+    """Find which nodes in the files are best given up or replaced, and what that saves.
+
+    The commands are printed in an order of which any beginning may be carried out alone. Exit code
+    0: answered; 2: bad input.
+    """
+    from cli.consolidate import run  # noqa: PLC0415  # imported when it runs
+
+    choices = Choices(
+        preference_policy=preference_policy,
+        min_values_policy=min_values_policy,
+        feature_gates=gates,
+        scheduler_config=scheduler_config,
+        now=now,
+    )
+    bounds = Bounds(node_budget=node_budget, move_price=move_price, max_moves=max_moves)
+    run(files, catalogue, output, choices, bounds)
 
 
 @app.command()

@@ -49,6 +49,17 @@ class Choices:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What a consolidation may do, as it was typed."""
+
+    node_budget: str
+    """`N` or `P%`; empty: as the pools' own budgets allow."""
+    move_price: float
+    """Dollars per hour."""
+    max_moves: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """What is asked about, as it was typed."""
 
