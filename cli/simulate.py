@@ -15,7 +15,7 @@ from cli.simulated import Shown, print_answers
 from libs.domain import feature_gates
 from libs.domain.errors import InvalidRequest
 from libs.domain.feature_gates import FeatureGate
-from libs.domain.scenario import PutNodePool, PutOverlay, ScenarioAnswer
+from libs.domain.scenario import PutNodePool, PutOverlay
 from libs.domain.snapshot import ClusterSnapshot, keyed
 from libs.domain.solution import SolveOptions, with_unplaced
 from libs.wire.scenario_json import scenario_document
@@ -106,8 +106,14 @@ class _Lab:
         """
         cluster = self._with_files(what_if.add)
         after = edits.changed(self._with_market(cluster.snapshot, what_if), what_if)
-        found = outcome(self.start, what_if.shown, after, position)
-        return Shown(answer=_complete(found, cluster), cluster=cluster)
+        found = outcome(self.start, after)
+        answer = replace(
+            found,
+            scenario=what_if.shown,
+            position=position,
+            solution=with_unplaced(found.solution, cluster.left_out),
+        )
+        return Shown(answer=answer, cluster=cluster)
 
     def _with_files(self, added: Sequence[str]) -> clusters.OfflineCluster:
         """Return the cluster with the objects of more files, read as if they were one."""
@@ -156,7 +162,3 @@ def _named(cluster: clusters.OfflineCluster, kind: str, where: str) -> list[str]
         if wrong is not None:
             raise InvalidRequest(wrong.message, field=f'{where}: {kind} "{name}": {wrong.field}')
     return names
-
-
-def _complete(answer: ScenarioAnswer, cluster: clusters.OfflineCluster) -> ScenarioAnswer:
-    return replace(answer, solution=with_unplaced(answer.solution, cluster.left_out))

@@ -81,6 +81,7 @@ def simulate(
     position: int = 0,
     *,
     cancelled: Callable[[], bool] = lambda: False,
+    spent: Callable[[], bool] = lambda: True,
 ) -> ScenarioAnswer:
     """Return what Solve says after the edits of a scenario, and what changes.
 
@@ -89,6 +90,7 @@ def simulate(
         scenario: the what-if.
         position: its place in the question.
         cancelled: asked between groups of pods; True ends the work.
+        spent: whether the budget for refining is used up, as of `solve`.
 
     Raises:
         InvalidRequest: an edit cannot be made; the field path begins with `scenarios[position]`.
@@ -98,27 +100,27 @@ def simulate(
         after = edited(start.snapshot, scenario.edits)
     except InvalidRequest as error:
         raise error.under(f"scenarios[{position}]") from None
-    return outcome(start, scenario.name, after, position, cancelled=cancelled)
+    found = outcome(start, after, cancelled=cancelled, spent=spent)
+    return replace(found, scenario=scenario.name, position=position)
 
 
 def outcome(
     start: Base,
-    name: str,
     after: ClusterSnapshot,
-    position: int = 0,
     *,
     cancelled: Callable[[], bool] = lambda: False,
+    spent: Callable[[], bool] = lambda: True,
 ) -> ScenarioAnswer:
-    """Return the same for a cluster that was changed by other means than edits.
+    """Return the same, without a name, for a cluster that was changed by other means than edits.
 
     Raises:
         Unavailable: `cancelled` said so.
     """
-    solution = solve(after, start.options, memory=_memory(start, after), cancelled=cancelled)
+    memory = _memory(start, after)
+    solution = solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
     cost = solution.cost.existing_nanos_per_hour + solution.cost.new_nanos_per_hour
     return ScenarioAnswer(
-        scenario=name,
-        position=position,
+        scenario="",
         solution=solution,
         diff=replace(
             difference(start.snapshot, after, solution.plan),
