@@ -79,28 +79,29 @@ class Record:
 
 def stage_fields(runs: Sequence[Stages]) -> dict[str, Any]:
     """Return p50 and p99 of each stage, in seconds."""
-    return {f"{stage}_seconds": _spread([getattr(run, stage) for run in runs]) for stage in STAGES}
+    return {f"{stage}_seconds": spread([getattr(run, stage) for run in runs]) for stage in STAGES}
 
 
 def decision_fields(pods: int, seconds: Sequence[float]) -> dict[str, Any]:
     """Return what the solver itself took, by its own clock: all but gRPC and its messages."""
     middle = percentile(seconds, 0.5)
     return {
-        "kernel_seconds": _spread(seconds),
+        "kernel_seconds": spread(seconds),
         "kernel_pods_per_second": round(pods / middle, 1) if middle else None,
+    }
+
+
+def spread(seconds: Sequence[float]) -> dict[str, float]:
+    """Return p50 and p99, in seconds."""
+    return {
+        "p50": round(percentile(seconds, 0.5), 6),
+        "p99": round(percentile(seconds, 0.99), 6),
     }
 
 
 def readable(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return names and values of a result for people."""
     return [(name.replace("_", " "), _text(name, value)) for name, value in document.items()]
-
-
-def _spread(seconds: Sequence[float]) -> dict[str, float]:
-    return {
-        "p50": round(percentile(seconds, 0.5), 6),
-        "p99": round(percentile(seconds, 0.99), 6),
-    }
 
 
 def _dollars(nanos: int | None) -> float | None:

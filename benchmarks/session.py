@@ -6,7 +6,8 @@ the work is the watcher's own: `ClusterState`, `SnapshotOutbox`, `SnapshotPusher
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import grpc
@@ -17,10 +18,19 @@ from benchmarks.catalogues import Sold
 from benchmarks.process import CALL_LIMIT
 from libs.clients.outbox import SnapshotOutbox
 from libs.clients.pusher import PushPolicy, SnapshotPusher
+from libs.clients.solver import SolverClient
 from libs.cluster.state import ClusterState
 from libs.domain.capacity import Catalogue
 from libs.domain.errors import InvalidRequest
-from libs.domain.question import SnapshotReference, SolveQuestion
+from libs.domain.plan import Candidate
+from libs.domain.question import (
+    ConsolidateQuestion,
+    Consolidation,
+    SimulateQuestion,
+    SnapshotReference,
+    SolveQuestion,
+)
+from libs.domain.scenario import Scenario, ScenarioAnswer
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId, inconsistencies
 from libs.domain.solution import SolveOptions
 from libs.kube.objects.kinds import KubeObject
@@ -39,6 +49,16 @@ _CLUSTER = "home"
 _SLOWEST_ANSWER = timedelta(minutes=10)
 _SHOWN = 3
 _HANDSHAKE = BackoffPolicy(first=timedelta(milliseconds=5), cap=timedelta(milliseconds=20))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveBounds:
+    """How much a consolidation may do."""
+
+    node_budgets: tuple[tuple[str, int], ...] = ()
+    """Most nodes to give up by pool."""
+    most_moves: int | None = None
+    move_price_nanos_per_hour: int = 0
 
 
 class Session:
@@ -61,7 +81,9 @@ class Session:
         self._outbox = SnapshotOutbox()
         self._held: set[SnapshotId] = set()
         self._acknowledged = asyncio.Event()
+        self._pushing: asyncio.Task[None] | None = None
         self._stub = solver_pb2_grpc.SolverServiceStub(channel)
+        self._client = SolverClient(channel)
         self._pusher = SnapshotPusher(
             channel,
             self._outbox,
@@ -71,9 +93,11 @@ class Session:
             on_acknowledged=self._note,
         )
 
-    async def run(self) -> None:
-        """Push until cancelled."""
-        await self._pusher.run()
+    async def close(self) -> None:
+        """Stop pushing."""
+        if self._pushing is not None:
+            self._pushing.cancel()
+            await asyncio.gather(self._pushing, return_exceptions=True)
 
     def ingest(self, objects: Iterable[KubeObject]) -> None:
         """Take objects in as the watcher does."""
@@ -101,6 +125,8 @@ class Session:
 
     async def push(self, snapshot: ClusterSnapshot) -> None:
         """Push a snapshot and wait until the solver holds it."""
+        if self._pushing is None:  # not before: who connects too early has to wait to try again
+            self._pushing = asyncio.create_task(self._pusher.run(), name="push")
         self._outbox.put(snapshot)
         while snapshot.id not in self._held:
             self._acknowledged.clear()
@@ -112,6 +138,30 @@ class Session:
         reference = SnapshotReference(cluster_id=_CLUSTER, id=snapshot.id)
         question = encode_solve_question(SolveQuestion(snapshot=reference, options=options))
         return await self._stub.Solve(question, timeout=CALL_LIMIT.total_seconds())
+
+    async def simulate(
+        self, snapshot: ClusterSnapshot, scenarios: Sequence[Scenario], options: SolveOptions
+    ) -> list[ScenarioAnswer]:
+        """Ask what-ifs about a snapshot that is held; the answers come as they finish."""
+        question = SimulateQuestion(
+            snapshot=SnapshotReference(cluster_id=_CLUSTER, id=snapshot.id),
+            options=options,
+            scenarios=tuple(scenarios),
+        )
+        return [answer async for answer in self._client.simulate(question)]
+
+    async def consolidate(
+        self, snapshot: ClusterSnapshot, candidates: Sequence[Candidate], bounds: MoveBounds
+    ) -> Consolidation:
+        """Ask which nodes of a snapshot that is held are best given up or replaced."""
+        question = ConsolidateQuestion(
+            snapshot=SnapshotReference(cluster_id=_CLUSTER, id=snapshot.id),
+            candidates=tuple(candidates),
+            node_budgets=bounds.node_budgets,
+            move_price_nanos_per_hour=bounds.move_price_nanos_per_hour,
+            max_moves=bounds.most_moves,
+        )
+        return await self._client.consolidate(question, deadline=CALL_LIMIT)
 
     def _note(self, number: SnapshotId) -> None:
         self._held.add(number)
@@ -130,7 +180,7 @@ def bins(message: pb.SolveResponse) -> dict[str, str]:
 
 @contextlib.asynccontextmanager
 async def session(address: str, sold: Sold, boot: str) -> AsyncIterator[Session]:
-    """Give a session whose pusher runs until the block ends.
+    """Give a session; what it keeps open is closed when the block ends.
 
     Args:
         address: where the solver listens.
@@ -140,10 +190,8 @@ async def session(address: str, sold: Sold, boot: str) -> AsyncIterator[Session]
     deadlines = CallDeadlines(unary=CALL_LIMIT)
     network = GrpcNetwork(None, deadlines)
     made = Session(network.channel(address), sold, boot, SystemClock())
-    pushing = asyncio.create_task(made.run(), name="push")
     try:
         yield made
     finally:
-        pushing.cancel()
-        await asyncio.gather(pushing, return_exceptions=True)
+        await made.close()
         await network.close()

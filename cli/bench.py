@@ -3,6 +3,8 @@
 Only options here; the work is in `benchmarks`, imported when it runs.
 """
 
+from datetime import timedelta
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -53,3 +55,111 @@ def solve(
     asked = Asked(workload, pods, types, nodes, families, seed)
     course = Course(repeat=repeat, fresh=fresh, delta=delta, check=check)
     measured(lambda tell: bench_solve(chosen(asked), course, tell), output)
+
+
+@app.command()
+def quality(
+    workload: Name = "deployments",
+    pods: Annotated[int | None, typer.Option(min=1, help="Pods; else 2,000.")] = None,
+    types: Types = None,
+    families: Annotated[
+        str, typer.Option(help="Categories of EC2 types, such as c,m,r; or all of them.")
+    ] = "",
+    budget: Annotated[float, typer.Option(min=0, help="Seconds of the refine stage.")] = 2.0,
+    iterations: Annotated[
+        int | None, typer.Option(min=0, help="Of the refine stage, instead of seconds.")
+    ] = None,
+    seed: Seed = 42,
+    repeat: Repeat = 1,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for what was asked, the plan and the bound.")
+    ] = None,
+    check: Check = True,
+    output: Output = Format.TABLE,
+) -> None:
+    """Say how much a plan costs over the least possible, everything bought on demand.
+
+    Of all workloads but mixed only the requests count; openb and mixed choose among all families,
+    others among c, m and r unless told otherwise.
+    """
+    from benchmarks.quality import Course, bench_quality  # noqa: PLC0415  # imported when it runs
+    from cli.benching import for_quality, measured  # noqa: PLC0415  # imported when it runs
+
+    asked = for_quality(workload, pods, types, families, seed)
+    course = Course(
+        budget=timedelta(seconds=budget),
+        iterations=iterations,
+        repeat=repeat,
+        check=check,
+        folder=out,
+    )
+    measured(lambda tell: bench_quality(asked(), course, tell), output)
+
+
+@app.command()
+def simulate(
+    workload: Name = "standing",
+    pods: Pods = None,
+    types: Types = None,
+    nodes: Nodes = None,
+    families: Families = "",
+    seed: Seed = 42,
+    repeat: Annotated[int, typer.Option(min=1, help="Calls, for p50 and p99.")] = 30,
+    scenarios: Annotated[int, typer.Option(min=1, help="What-ifs in one call.")] = 1,
+    output: Output = Format.TABLE,
+) -> None:
+    """Time what-ifs that take one node away from a cluster that runs."""
+    from benchmarks.simulate import Course, bench_simulate  # noqa: PLC0415  # imported when it runs
+    from cli.benching import Asked, chosen, measured  # noqa: PLC0415  # imported when it runs
+
+    asked = Asked(workload, pods, types, nodes, families, seed)
+    course = Course(repeat=repeat, scenarios=scenarios)
+    measured(lambda tell: bench_simulate(chosen(asked), course, tell), output)
+
+
+@app.command()
+def consolidate(
+    nodes: Annotated[int, typer.Option(min=1, help="Nodes that run.")] = 500,
+    types: Types = None,
+    families: Annotated[str, typer.Option(help="Categories of their EC2 types.")] = "c,m,r",
+    utilisation: Annotated[
+        tuple[float, float], typer.Option(help="Least and largest share of a node in use.")
+    ] = (0.15, 0.65),
+    node_budget: Annotated[
+        str, typer.Option(metavar="PERCENT", help="Most nodes to give up, such as 10%.")
+    ] = "",
+    seed: Seed = 42,
+    repeat: Annotated[int, typer.Option(min=1, help="Runs, for p50 and p99.")] = 3,
+    output: Output = Format.TABLE,
+) -> None:
+    """Say what giving up and replacing nodes saves, beside one command by the peer's rule.
+
+    Two results: free, and held to what the peer's command does.
+    """
+    from benchmarks.consolidate import bench_consolidate, underused  # noqa: PLC0415  # as above
+    from cli.benching import Asked, measured, size_of, to_consolidate  # noqa: PLC0415  # as above
+
+    size = size_of(Asked("underused", None, types, nodes, families, seed))
+    measured(
+        lambda tell: bench_consolidate(
+            underused(size, utilisation), to_consolidate(repeat, node_budget), tell
+        ),
+        output,
+    )
+
+
+@app.command()
+def cold(
+    workload: Name = "peer-mix",
+    pods: Annotated[int, typer.Option(min=1, help="Pods of the first question.")] = 100,
+    types: Types = None,
+    seed: Seed = 42,
+    repeat: Repeat = 5,
+    output: Output = Format.TABLE,
+) -> None:
+    """Time a solver from the start of its process to its first answer."""
+    from benchmarks.cold import bench_cold  # noqa: PLC0415  # imported when it runs
+    from cli.benching import Asked, chosen, measured  # noqa: PLC0415  # imported when it runs
+
+    asked = Asked(workload, pods, types, seed=seed)
+    measured(lambda tell: bench_cold(chosen(asked), repeat, tell), output)

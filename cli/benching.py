@@ -6,11 +6,18 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks import catalogues, consolidate
 from benchmarks.record import Record, readable
 from benchmarks.workloads.named import named
 from benchmarks.workloads.workload import Size, Workload
 from cli.failures import bad_input_exits, progress
 from cli.formats import Format
+from libs.domain.errors import InvalidRequest
+
+_QUALITY_PODS = 2_000
+_ALL_PERCENT = 100
+_ALL_FAMILIES = frozenset({"mixed", "openb"})
+_SYNTHETIC = frozenset({"peer-mix", "distinct", "preferences"})
 
 
 class Asked(NamedTuple):
@@ -30,21 +37,68 @@ def chosen(asked: Asked) -> Workload:
     Raises:
         InvalidRequest: there is none of that name, or not so much of it.
     """
+    return named(asked.workload, size_of(asked))
+
+
+def size_of(asked: Asked) -> Size:
+    """Return how much of it was asked for."""
     families = tuple(part.strip() for part in asked.families.split(",") if part.strip())
-    size = Size(
+    return Size(
         pods=asked.pods,
         types=asked.types,
         nodes=asked.nodes,
         families=families,
         seed=asked.seed,
     )
-    return named(asked.workload, size)
 
 
-def measured(measure: Callable[[Callable[[str], None]], Record], output: Format) -> None:
-    """Measure, telling people on a terminal what is being done, and print the result."""
+def to_consolidate(repeat: int, node_budget: str) -> consolidate.Course:
+    """Return how consolidation is to be run.
+
+    Raises:
+        InvalidRequest: the budget is no percentage.
+    """
+    if not node_budget:
+        return consolidate.Course(repeat=repeat)
+    try:
+        percent = float(node_budget.removesuffix("%"))
+    except ValueError:
+        percent = -1.0
+    if not 0 <= percent <= _ALL_PERCENT:
+        raise InvalidRequest(f"{node_budget!r} is not a share such as 10%", field="--node-budget")
+    return consolidate.Course(repeat=repeat, node_budget_percent=percent)
+
+
+def for_quality(
+    workload: str, pods: int | None, types: int | None, families: str, seed: int
+) -> Callable[[], Workload]:
+    """Return what gives the workload of `joiner bench quality`, whose usual sizes are others."""
+    if not families:
+        families = "" if workload in _ALL_FAMILIES else "c,m,r"
+    everything = families in ("", "all")
+    if everything and types is None and workload not in _SYNTHETIC:
+        types = len(catalogues.ec2().instance_types)
+    asked = Asked(
+        workload,
+        _QUALITY_PODS if pods is None and workload != "openb" else pods,
+        types,
+        families="" if everything else families,
+        seed=seed,
+    )
+    return lambda: chosen(asked)
+
+
+def measured(
+    measure: Callable[[Callable[[str], None]], Record | list[Record]], output: Format
+) -> None:
+    """Measure, telling people on a terminal what is being done, and print the results."""
     with bad_input_exits(), progress("starting") as status:
-        record = measure(status.update)
+        found = measure(status.update)
+    for record in found if isinstance(found, list) else [found]:
+        _print(record, output)
+
+
+def _print(record: Record, output: Format) -> None:
     if output is Format.JSON:
         print(record.line(), flush=True)
         return

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from benchmarks.workloads import deployments, peer
+from benchmarks.workloads import deployments, mixed, openb, peer
 from benchmarks.workloads.workload import Size, Workload
 from libs.domain.errors import InvalidRequest
 
@@ -13,6 +13,8 @@ WORKLOADS: Mapping[str, Callable[[Size], Workload]] = MappingProxyType(
         "distinct": peer.distinct,
         "preferences": peer.preferences,
         "deployments": deployments.deployments,
+        "mixed": mixed.mixed,
+        "openb": openb.openb,
         "standing": deployments.standing,
     }
 )
