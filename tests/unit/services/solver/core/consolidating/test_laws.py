@@ -1,0 +1,101 @@
+"""Laws of every consolidation over random clusters with all kinds of constraints mixed.
+
+A plan for a random cluster is carried out, some of its pods go away, and what is left is
+consolidated. Then the commands are carried out one after the other on the Kubernetes documents;
+before each, the checker, which shares nothing with the solver, judges what the command plans for
+its pods on the cluster that all commands before it have left.
+
+`JOINER_TEST_CONSOLIDATION_EXAMPLES=1000 pytest --hypothesis-seed=1` runs more examples.
+"""
+
+import os
+from dataclasses import replace
+
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from libs.checker.plan import check_plan
+from libs.domain.feature_gates import FeatureGate
+from libs.domain.plan import Plan
+from libs.domain.question import Consolidation
+from services.solver.core.consolidating.consolidate import consolidate
+from services.solver.core.solve import solve
+from tests.support.carrying_out import with_plan, without_nodes
+from tests.support.fleets import a_question
+from tests.support.mixed import Loaded, MixedCluster, load
+from tests.support.strategies.choices import chance, pick
+from tests.support.strategies.mixed import mixed_clusters
+
+_WANTED = os.environ.get("JOINER_TEST_CONSOLIDATION_EXAMPLES")
+SETTINGS = settings(
+    max_examples=int(_WANTED or 60),
+    derandomize=_WANTED is None,
+    database=None,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+_NOT_OF_COMMANDS = frozenset({"Lost"})
+"""A command says nothing of pods that waited before."""
+
+
+@st.composite
+def fleets(draw: st.DrawFn) -> MixedCluster:
+    """Return a cluster whose nodes were bought for more pods than it has now."""
+    mixed = draw(mixed_clusters())
+    # What devices the pods of a plan got would have to be made up.
+    assume(FeatureGate.DYNAMIC_RESOURCES not in mixed.gates)
+    loaded = load(mixed)
+    bought = with_plan(mixed, loaded, solve(loaded.snapshot, loaded.options).plan, "n")
+    gone = pick(draw, 20, 35, 50)
+    kept = [
+        one
+        for one in bought.documents
+        if one["kind"] != "Pod" or not one["spec"].get("nodeName") or not chance(draw, gone)
+    ]
+    return replace(bought, documents=tuple(kept))
+
+
+def asked(loaded: Loaded) -> Consolidation:
+    question = a_question(loaded.snapshot, options=loaded.options)
+    return consolidate(loaded.snapshot, question)
+
+
+@SETTINGS
+@given(fleets())
+def test_the_checker_accepts_every_command_once_those_before_it_are_done(
+    mixed: MixedCluster,
+) -> None:
+    loaded = load(mixed)
+
+    for number, command in enumerate(asked(loaded).commands):
+        mixed = without_nodes(mixed, loaded, command)
+        loaded = load(mixed)
+        plan = Plan(nodeclaims=command.replacements, nominations=command.nominations)
+        wrong = check_plan(
+            loaded.cluster,
+            loaded.snapshot,
+            plan,
+            daemon_sets=loaded.daemon_sets,
+            gates=loaded.options.feature_gates,
+        )
+
+        assert [one for one in wrong if one.rule not in _NOT_OF_COMMANDS] == []
+        mixed = with_plan(mixed, loaded, plan, f"r{number}")
+        loaded = load(mixed)
+
+
+@SETTINGS
+@given(fleets())
+def test_every_pod_that_moves_has_a_place_and_every_command_saves(mixed: MixedCluster) -> None:
+    found = asked(load(mixed))
+
+    gone: set[str] = set()
+    for command in found.commands:
+        placed = {uid for one in command.nominations for uid in one.pod_uids}
+        placed.update(uid for one in command.replacements for uid in one.pod_uids)
+        assert placed.issuperset(uid for one in command.candidates for uid in one.pod_uids)
+        assert command.saving_nanos_per_hour > 0 or not command.moves
+        assert len(command.replacements) <= 1
+        gone.update(one.node for one in command.candidates)
+    assert gone.isdisjoint(one.target for each in found.commands for one in each.nominations)
+    assert gone.isdisjoint(one.node for one in found.left_alone)
