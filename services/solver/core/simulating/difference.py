@@ -1,54 +1,89 @@
 """What changes from a cluster to the same cluster after edits and a plan.
 
-Apart from the edits because it compares two snapshots, however the second came about: what they
-share is not looked at.
+Apart from the edits because files with more objects change a cluster, too, without any edit.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from libs.domain.plan import Plan
-from libs.domain.pod import Target
+from libs.domain.pod import PodRow, Target
 from libs.domain.pod_change import changes
 from libs.domain.reason import TargetKind
 from libs.domain.scenario import AddedPod, PodMove, ScenarioDiff
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.simulating.draft import Draft
 
 
-def difference(before: ClusterSnapshot, after: ClusterSnapshot, plan: Plan) -> ScenarioDiff:
-    """Return what changes, costs apart.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What edits did to nodes and pods; all sorted."""
 
-    Args:
-        before: the cluster as it is.
-        after: the cluster after edits.
-        plan: what the solver says about `after`.
-    """
-    changed, removed_pods = changes(before.pods, after.pods)
-    return ScenarioDiff(
-        removed_nodes=tuple(sorted(_removed(before, after))),
-        added_nodes=tuple(_missing(after.nodes, before.nodes)),
-        added_pods=tuple(
-            AddedPod(uid=row.uid, namespace=row.namespace, name=row.name)
-            for row in changed.rows()
-            if before.pods.find(row.uid) is None
-        ),
-        removed_pods=removed_pods,
-        moves=_moves(before, plan),
-        stranded_pods=tuple(
-            sorted(
-                uid for group in plan.unplaced for uid in group.pod_uids if _node_of(before, uid)
-            )
-        ),
+    removed_nodes: tuple[str, ...]
+    added_nodes: tuple[str, ...]
+    removed_pods: tuple[str, ...]
+    added_pods: tuple[AddedPod, ...]
+
+
+def change_of(draft: Draft) -> Change:
+    """Return what was changed on a draft; the cost is that of what was touched."""
+    before = draft.base
+    nodes = [(name, node, name in before.nodes) for name, node in draft.touched("nodes")]
+    gone = {name for name, node, was in nodes if was and node is None}
+    flying = [
+        name
+        for name, claim in draft.touched("nodeclaims")
+        if claim is None and name in before.nodeclaims
+    ]
+    if flying:
+        with_node = {before.nodes[name].nodeclaim for name in gone}
+        gone.update(name for name in flying if name not in with_node)
+    pods = [(uid, row, before.pods.find(uid)) for uid, row in draft.touched_pods()]
+    return Change(
+        removed_nodes=tuple(sorted(gone)),
+        added_nodes=tuple(name for name, node, was in nodes if not was and node is not None),
+        removed_pods=tuple(uid for uid, row, was in pods if was is not None and row is None),
+        added_pods=tuple(_added(row) for _, row, was in pods if was is None and row is not None),
     )
 
 
-def _removed(before: ClusterSnapshot, after: ClusterSnapshot) -> Iterator[str]:
-    yield from _missing(before.nodes, after.nodes)
-    gone = _missing(before.nodeclaims, after.nodeclaims)
-    if gone:
-        with_node = {node.nodeclaim for node in before.nodes.values()}
-        yield from (name for name in gone if name not in with_node)
+def change_between(before: ClusterSnapshot, after: ClusterSnapshot) -> Change:
+    """Return what tells two snapshots apart, however the second came about."""
+    rows, removed_pods = changes(before.pods, after.pods)
+    gone = set(_missing(before.nodes, after.nodes))
+    claims = _missing(before.nodeclaims, after.nodeclaims)
+    with_node = {node.nodeclaim for node in before.nodes.values()} if claims else set()
+    return Change(
+        removed_nodes=tuple(sorted(gone.union(name for name in claims if name not in with_node))),
+        added_nodes=tuple(_missing(after.nodes, before.nodes)),
+        removed_pods=removed_pods,
+        added_pods=tuple(_added(row) for row in rows.rows() if before.pods.find(row.uid) is None),
+    )
+
+
+def difference(before: ClusterSnapshot, change: Change, plan: Plan) -> ScenarioDiff:
+    """Return what changes by edits and plan, costs apart.
+
+    Args:
+        before: the cluster as it is.
+        change: what edits did to it.
+        plan: what the solver says about the cluster after them.
+    """
+    unplaced = (uid for group in plan.unplaced for uid in group.pod_uids)
+    return ScenarioDiff(
+        removed_nodes=change.removed_nodes,
+        added_nodes=change.added_nodes,
+        added_pods=change.added_pods,
+        removed_pods=change.removed_pods,
+        moves=_moves(before, plan),
+        stranded_pods=tuple(sorted(uid for uid in unplaced if _node_of(before, uid))),
+    )
+
+
+def _added(row: PodRow) -> AddedPod:
+    return AddedPod(uid=row.uid, namespace=row.namespace, name=row.name)
 
 
 def _missing(there: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:

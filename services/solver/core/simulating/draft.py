@@ -10,6 +10,7 @@ Laws:
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
@@ -124,6 +125,14 @@ class Draft:
         """Return an id that no shape has."""
         self._shape += 1
         return self._shape
+
+    def touched_pods(self) -> Iterator[tuple[str, PodRow | None]]:
+        """Yield the pods that were put or removed: uid, and what is there now."""
+        yield from sorted(self._rows.items(), key=itemgetter(0))
+
+    def touched(self, collection: str) -> Iterator[tuple[Any, Any]]:
+        """Yield the same of a collection: key, and what is there now."""
+        yield from sorted(self._items[collection].items(), key=itemgetter(0))
 
     def snapshot(self) -> ClusterSnapshot:
         """Return the snapshot after all changes."""

@@ -49,10 +49,15 @@ def edited(snapshot: ClusterSnapshot, edits: Iterable[Edit]) -> ClusterSnapshot:
         InvalidRequest: an edit names what is not there, with its field path
             (`edits[0].remove_nodes.names[1]`) and what was perhaps meant; or cannot be made.
     """
+    return drafted(snapshot, edits).snapshot()
+
+
+def drafted(snapshot: ClusterSnapshot, edits: Iterable[Edit]) -> Draft:
+    """Return the same as a draft, which knows what was touched; errors are the same."""
     draft = Draft(snapshot)
     for index, edit in enumerate(edits):
         try:
             _MAKERS[type(edit)](draft, edit)
         except InvalidRequest as error:
             raise error.under(f"edits[{index}]") from None
-    return draft.snapshot()
+    return draft

@@ -16,13 +16,18 @@ from libs.domain.nodepool import NodePool
 from libs.domain.overlay import Overlaid, overlaid
 from libs.domain.scenario import Scenario, ScenarioAnswer
 from libs.domain.snapshot import ClusterSnapshot
-from libs.domain.solution import SolveOptions
+from libs.domain.solution import Solution, SolveOptions
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build
 from services.solver.core.market import NOTHING_REMEMBERED, Memory, market
 from services.solver.core.price import existing_price
-from services.solver.core.simulating.difference import difference
-from services.solver.core.simulating.edited import edited
+from services.solver.core.simulating.difference import (
+    Change,
+    change_between,
+    change_of,
+    difference,
+)
+from services.solver.core.simulating.edited import drafted
 from services.solver.core.solve import solve
 
 
@@ -97,10 +102,12 @@ def simulate(
         Unavailable: `cancelled` said so.
     """
     try:
-        after = edited(start.snapshot, scenario.edits)
+        draft = drafted(start.snapshot, scenario.edits)
     except InvalidRequest as error:
         raise error.under(f"scenarios[{position}]") from None
-    found = outcome(start, after, cancelled=cancelled, spent=spent)
+    after = draft.snapshot()
+    solution = _solved(start, after, cancelled, spent)
+    found = _answer(start, change_of(draft), solution)
     return replace(found, scenario=scenario.name, position=position)
 
 
@@ -116,18 +123,28 @@ def outcome(
     Raises:
         Unavailable: `cancelled` said so.
     """
+    solution = _solved(start, after, cancelled, spent)
+    return _answer(start, change_between(start.snapshot, after), solution)
+
+
+def _solved(
+    start: Base,
+    after: ClusterSnapshot,
+    cancelled: Callable[[], bool],
+    spent: Callable[[], bool],
+) -> Solution:
     memory = _memory(start, after)
-    solution = solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
+    return solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
+
+
+def _answer(start: Base, change: Change, solution: Solution) -> ScenarioAnswer:
     cost = solution.cost.existing_nanos_per_hour + solution.cost.new_nanos_per_hour
-    return ScenarioAnswer(
-        scenario="",
-        solution=solution,
-        diff=replace(
-            difference(start.snapshot, after, solution.plan),
-            cost_before_nanos_per_hour=start.cost_nanos_per_hour,
-            cost_after_nanos_per_hour=cost,
-        ),
+    diff = replace(
+        difference(start.snapshot, change, solution.plan),
+        cost_before_nanos_per_hour=start.cost_nanos_per_hour,
+        cost_after_nanos_per_hour=cost,
     )
+    return ScenarioAnswer(scenario="", solution=solution, diff=diff)
 
 
 def _memory(start: Base, after: ClusterSnapshot) -> Memory:

@@ -30,7 +30,7 @@ from libs.domain.solution import SolveOptions
 from services.solver.core.catalogue import CatalogueColumns, build
 from services.solver.core.market import Memory
 from services.solver.core.simulating.edited import edited
-from services.solver.core.simulating.simulate import base, simulate
+from services.solver.core.simulating.simulate import base, outcome, simulate
 from services.solver.core.solve import solve
 from tests.support.builders import ZONES, a_pool, a_shape, an_owner
 from tests.support.everything import OPTIONS, everything
@@ -131,8 +131,10 @@ def test_a_what_if_keeps_all_rules_and_tells_what_it_changes(
     edits = possible(snapshot, edits)
     after = edited(snapshot, edits)
 
-    answer = simulate(base(snapshot, SolveOptions()), Scenario(name="s", edits=edits))
+    start = base(snapshot, SolveOptions())
+    answer = simulate(start, Scenario(name="s", edits=edits), 3)
 
+    assert replace(answer, scenario="", position=0) == outcome(start, after)
     assert answer.solution == solve(after, SolveOptions())
     assert violations(after, answer.solution) == []
     diff, plan = answer.diff, answer.solution.plan
