@@ -12,6 +12,7 @@ import typer
 from cli import bench
 from cli.formats import Format
 from cli.options import Bounds, Choices, Judge, Machines, Subject, WhatIf
+from cli.refining import Refining
 from libs.domain.question import SubjectKind
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy
 
@@ -80,8 +81,43 @@ def plan(
     gates: Gates = "",
     scheduler_config: SchedulerConfig = "",
     now: Now = None,
+    refine_budget: Annotated[
+        str,
+        typer.Option(metavar="SPAN", help="Time to look for a cheaper plan in, such as 500ms."),
+    ] = "0s",
+    refine_iterations: Annotated[
+        int | None,
+        typer.Option(min=0, help="Exactly so many iterations instead: the same plan each time."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of that search.")] = 0,
+    objective_interruption: Annotated[
+        str, typer.Option(metavar="$/h", help="What each new spot node counts for more.")
+    ] = "0",
+    objective_node: Annotated[
+        str, typer.Option(metavar="$/h", help="What each new node counts for more.")
+    ] = "0",
+    objective_licence: Annotated[
+        list[str],
+        typer.Option(metavar="KEY=VALUE,…:$/h", help="A licence that nodes with labels need."),
+    ] = _NONE,
+    objective_blast_radius: Annotated[
+        str,
+        typer.Option(
+            metavar="PERCENT:$/h",
+            help="What each pod counts for beyond a share of its workload on one new node.",
+        ),
+    ] = "",
+    objective_spot_share: Annotated[
+        str, typer.Option(metavar="PERCENT", help="Most of new spot nodes of one offering.")
+    ] = "0",
+    objective_spot_types: Annotated[
+        int, typer.Option(min=0, max=600, help="Least types that a spot node may be launched as.")
+    ] = 0,
 ) -> None:
     """Find a place for every waiting pod in the files, and print what would be bought.
+
+    Without --refine-budget or --refine-iterations the first plan that is found is printed, with
+    what a perfect one could not cost less than.
 
     Exit code 0: every pod has a place; 3: some have not; 2: bad input.
     """
@@ -94,7 +130,18 @@ def plan(
         scheduler_config=scheduler_config,
         now=now,
     )
-    run(files, catalogue, output, choices)
+    refining = Refining(
+        budget=refine_budget,
+        iterations=refine_iterations,
+        seed=seed,
+        interruption=objective_interruption,
+        node=objective_node,
+        licences=tuple(objective_licence),
+        blast_radius=objective_blast_radius,
+        spot_share=objective_spot_share,
+        spot_types=objective_spot_types,
+    )
+    run(files, catalogue, output, choices, refining)
 
 
 @app.command()

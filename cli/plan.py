@@ -8,20 +8,27 @@ from rich.console import Console
 from cli import clusters
 from cli.choices import load
 from cli.failures import NEGATIVE, bad_input_exits, progress
-from cli.formats import Format, counted, dollars, print_json, print_notes
+from cli.formats import Format, counted, print_json, print_notes
 from cli.options import Choices
-from cli.planned import problems, purchases, summary, unplaced
+from cli.planned import cost, problems, purchases, summary, unplaced
+from cli.refining import Refining
 from libs.domain.solution import Solution, with_unplaced
+from libs.runtime.budget import spending
 from libs.wire.solution_json import solution_document
 from services.solver.core.solve import solve
 
 
-def run(files: Sequence[str], catalogue: str, output: Format, choices: Choices) -> None:
+def run(
+    files: Sequence[str], catalogue: str, output: Format, choices: Choices, refining: Refining
+) -> None:
     """Carry out `joiner plan`."""
     with bad_input_exits(), progress("reading") as status:
         cluster, options = load(files, catalogue, choices)
+        options = refining.applied(options)
         status.update("planning")
-        solution = with_unplaced(solve(cluster.snapshot, options), cluster.left_out)
+        spent = spending(options.refine_budget)
+        found = solve(cluster.snapshot, options, spent=spent)
+        solution = with_unplaced(found, cluster.left_out)
     print_notes(cluster.notes)
     if output is Format.JSON:
         print_json(solution_document(solution))
@@ -37,9 +44,8 @@ def _print_table(solution: Solution, cluster: clusters.OfflineCluster) -> None:
     console.print(summary(solution.pods), highlight=False)
     if plan.nodeclaims:
         console.print(purchases(plan, clusters.virtual_pods(cluster)))
-    cost = dollars(solution.cost.new_nanos_per_hour)
     nodes = counted(len(plan.nodeclaims), "node")
-    console.print(f"{nodes}, {cost} $/h", highlight=False)
+    console.print(f"{nodes}, {cost(solution.cost)}", highlight=False)
     names = clusters.pod_names(cluster) if plan.unplaced else {}
     lines = [*problems(plan), *unplaced(plan.unplaced, names)]
     if plan.unplaced:

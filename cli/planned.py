@@ -9,11 +9,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table
 
 from cli.formats import counted, dollars, few
+from libs.domain.objective import PPM
 from libs.domain.plan import BufferVerdict, LaunchOption, Plan, UnplacedPods
 from libs.domain.reason import Unplaceable
-from libs.domain.solution import PodCounts
+from libs.domain.solution import Cost, PodCounts
 
 _REASONS_SHOWN = 20
+
+
+def cost(known: Cost) -> str:
+    """Say what new nodes cost, and how near that is to the least that is possible."""
+    price = f"{dollars(known.new_nanos_per_hour)} $/h"
+    bound, ratio = known.lower_bound_nanos_per_hour, known.bound_ratio_ppm
+    if not known.new_nanos_per_hour or bound is None:
+        return price
+    if ratio is None:
+        return f"{price}; no bound is known"
+    return f"{price}; no plan costs less than {dollars(bound)} $/h: {ratio / PPM:.2f} times that"
 
 
 def summary(pods: PodCounts) -> str:

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.live import Live
 
 from cli.run import phases, processes, services, shop
+from cli.run.bill import bill, planned
 from cli.run.observed import Observed
 from cli.run.phases import Run
 from cli.run.processes import Processes
@@ -130,7 +131,8 @@ def _ending_with_summary(stage: Stage) -> Iterator[list[Run]]:
         yield runs
     finally:
         for run in runs:
-            for line in summary(run):
+            plans = planned(stage.place / "watcher.log")
+            for line in (*summary(run), bill(plans, run.telling.bought.values())):
                 stage.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 

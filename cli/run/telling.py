@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from cli.run.news import news
 from cli.run.observed import Observed
-from cli.run.progress import Prices, Progress, World, measure
+from cli.run.progress import Prices, Progress, World, measure, price_of
 from cli.run.view import Display, Screen
 from libs.collections.ring_buffer import RingBuffer
 from libs.kube.objects.karpenter import NodeClaim
@@ -33,6 +33,8 @@ class Telling:
         self.phase = ""
         self.footer = ""
         self.costs: list[int] = []
+        self.bought: dict[str, int] = {}
+        """Nano-dollars per hour of every claim that was launched, by name, as the cloud chose."""
         self._observed = observed
         self._display = display
         self._clock = clock
@@ -64,6 +66,8 @@ class Telling:
         for line in news(self._claims, world.claims, self._prices):
             self.tell(line)
         self._claims = world.claims
+        prices = {one.metadata.name: price_of(one, self._prices) for one in world.claims}
+        self.bought |= {name: price for name, price in prices.items() if price}
         progress = self.measure()
         self.costs.append(progress.price_nanos_per_hour)
         self._display.show(

@@ -16,6 +16,7 @@ from libs.domain.scenario import Scenario
 from libs.domain.snapshot import ClusterSnapshot, inconsistencies
 from libs.domain.solution import Solution, SolveOptions
 from libs.runtime.app import Runtime
+from libs.runtime.budget import spending
 from libs.snapshots.holder import SnapshotHolder
 from libs.wire.explanation import encode_explanation
 from libs.wire.question import (
@@ -110,7 +111,8 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     async def _solve(self, snapshot: ClusterSnapshot, options: SolveOptions) -> Solution:
         clock = self._runtime.clock
         begun = clock.monotonic()
-        solution = await self._decide(solve, snapshot, options)
+        refining = partial(solve, spent=spending(options.refine_budget))
+        solution = await self._decide(refining, snapshot, options)
         if snapshot.id.cluster_id == self._runtime.settings.cluster_id:
             self._metrics.observe(snapshot, solution, clock.monotonic() - begun)
         return solution

@@ -19,6 +19,9 @@ _IN_EFFECT = (
 )
 """The gates that change anything here; the others may only be said to be what they are anyway."""
 
+_REFINED = 20
+"""A plan is refined in this part of the longest batch at most."""
+
 _SHORTEST_NOMINATION = timedelta(seconds=10)
 
 
@@ -48,6 +51,9 @@ class Settings:
     """Whether pods' preferences hold until nothing else fits, or are left out."""
     min_values_policy: MinValuesPolicy = MinValuesPolicy.STRICT
     """Whether minValues that cannot be met refuse a pod, or are lowered."""
+    refine_budget: timedelta = timedelta(milliseconds=500)
+    """Longest time in which each plan is made cheaper, at most a twentieth of the longest batch;
+    zero: the first plan that is found is carried out."""
     feature_gates: Mapping[str, bool] = field(default_factory=dict)
     """Karpenter's feature gates; one that is not named keeps its default, one without effect here
     is refused where it is given another value."""
@@ -67,6 +73,8 @@ class Settings:
                 "must be longer than zero and not longer than the batch's maximum",
                 field="batch_idle_duration",
             )
+        if self.refine_budget < timedelta():
+            raise InvalidRequest("must not be negative", field="refine_budget")
         if self.batch_max_pods < 1:
             raise InvalidRequest("must be at least 1", field="batch_max_pods")
         feature_gates.check(self.feature_gates, "feature_gates")
@@ -93,6 +101,7 @@ class Settings:
         return SolveOptions(
             preference_policy=self.preference_policy,
             min_values_policy=self.min_values_policy,
+            refine_budget=min(self.refine_budget, self.batch_max_duration / _REFINED),
             feature_gates=dict(self.feature_gates),
         )
 

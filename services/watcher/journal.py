@@ -1,6 +1,6 @@
 """The questions behind the last decisions, kept so that each can be replayed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.collections.ring_buffer import RingBuffer
 from libs.domain.errors import RevisionGone
@@ -27,8 +27,11 @@ class Journal:
 
     def record(self, solution: Solution, snapshot: ClusterSnapshot) -> None:
         """Keep what a plan was made from."""
+        options = solution.options
+        if options.refines:
+            options = replace(options, refine_iterations=solution.iterations)
         self._decisions.insert(
-            Decision(plan_id=solution.plan_id, snapshot=snapshot, options=solution.options)
+            Decision(plan_id=solution.plan_id, snapshot=snapshot, options=options)
         )
 
     def find(self, plan_id: str) -> Decision:

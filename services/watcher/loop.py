@@ -252,4 +252,7 @@ def _summary(solution: Solution) -> dict[str, object]:
         "on_new": solution.pods.on_new,
         "unplaced": solution.pods.unplaced,
         "claims": len(solution.plan.nodeclaims),
+        "planned_nanos_per_hour": solution.cost.new_nanos_per_hour,
+        "lower_bound_nanos_per_hour": solution.cost.lower_bound_nanos_per_hour,
+        "refine_iterations": solution.iterations,
     }

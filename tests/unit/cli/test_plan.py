@@ -333,7 +333,7 @@ def test_purchases_are_listed_with_their_price(tmp_path: Path) -> None:
 
     assert "1 pod waits: 0 on existing nodes, 1 on new nodes, 0 without a place\n" in done.out
     assert "small" in done.out
-    assert "1 node, 0.5000 $/h\n" in done.out
+    assert "1 node, 0.5000 $/h; no plan costs less than 0.5000 $/h: 1.00 times that\n" in done.out
 
 
 def test_a_pool_whose_class_is_not_among_those_given_cannot_be_used(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ Apart from its solution because the bound after the fast stage, the linear progr
 of bins all speak of the same amounts.
 
 Words: an *offer* is a row of a pool at its least price for those who may use it; its *room* has the
-columns of resources and one more per *rule of one*: pods of which a node can have only one, since
-they keep away from each other on hosts or take the same port or disk.
+columns of resources; one more per *rule of one*: pods of which a node can have only one, since they
+keep away from each other on hosts or take the same port or disk; and one more per group of which
+whole pods are counted.
 
 Laws:
     - Every valid plan for the pods is a way in which they flow, at no higher cost. What rules over
@@ -33,6 +34,9 @@ Floats = npt.NDArray[np.float64]
 
 MOST_RULES = 16
 """Most rules of one that are minded: those with most pods."""
+
+MOST_WHOLE = 8
+"""Groups of which offers have room for whole pods only: those that ask for most."""
 
 NO_STOCK = -1
 
@@ -111,10 +115,12 @@ def fluid(placed: Placed, price_of: PriceOf) -> Fluid:
     rules = _rules_of_one(asks, counts, placed.namespaces)
     kinds, allowed = _kinds(problem, asks)
     offers, by_kind = _offers(problem, allowed, price_of)
-    request = np.hstack([requests.astype(np.float64), rules])
-    room = np.hstack([offers.room, np.ones((len(offers.price), rules.shape[1]))])
+    whole, wholly = _whole_pods(counts, requests, offers.room)
+    request = np.hstack([requests.astype(np.float64), rules, whole])
+    room = np.hstack([offers.room, np.ones((len(offers.price), rules.shape[1])), wholly])
     fits = _fits(requests, offers.room)
     free, cap = _standing(problem, asks, requests, rules.shape[1])
+    free = np.hstack([free, (cap.T @ whole) if len(free) else np.zeros((0, whole.shape[1]))])
     return Fluid(
         groups=np.array(groups, np.int64),
         count=counts,
@@ -125,6 +131,26 @@ def fluid(placed: Placed, price_of: PriceOf) -> Fluid:
         free=free,
         cap=np.minimum(cap, counts[:, None]),
     )
+
+
+def _whole_pods(counts: Floats, requests: Ints, room: Floats) -> tuple[Floats, Floats]:
+    """Return, for the groups that ask for most, how many of their pods fit, in whole pods.
+
+    Pods can be divided among nodes here, which matters where few fit on one.
+
+    Returns:
+        (n, n_whole): 1 where a group is the one that is counted; (n_offers, n_whole): how many.
+    """
+    share = (requests / np.maximum(counts @ requests, 1)).max(axis=1, initial=0.0) * counts
+    most = np.argsort(-share, kind="stable")[:MOST_WHOLE]
+    found = np.zeros((len(counts), len(most)))
+    found[most, np.arange(len(most))] = 1
+    fit = np.zeros((len(room), len(most)))
+    for column, position in enumerate(most.tolist()):
+        asked = np.flatnonzero(requests[position])
+        often = np.floor(np.maximum(room[:, asked], 0) / requests[position, asked])
+        fit[:, column] = often.min(axis=1, initial=counts[position])
+    return found, fit
 
 
 def _with_room(offers: Offers, room: Floats) -> Offers:

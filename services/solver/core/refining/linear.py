@@ -5,7 +5,6 @@ whatever, these are only those by which it gets near.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -125,7 +124,8 @@ def _solve(program: _Program) -> Prices | None:
     lp.a_matrix_.start_ = starts.astype(np.int32)
     lp.a_matrix_.index_ = at[order].astype(np.int32)
     lp.a_matrix_.value_ = value[order]
-    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # it has no stubs
+    # The class beneath: `Highs` prints its name before it can be told not to.
+    solver = highspy._core._Highs()
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("parallel", "off")

@@ -4,6 +4,7 @@ Apart from the near one because it looks at sums alone: what all pods ask for, w
 stands, divided by the most that any type has for a price.
 """
 
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -14,9 +15,12 @@ from services.solver.core.bins import Bins
 from services.solver.core.problem import Problem
 from services.solver.core.refining.fluid import Floats, PriceOf
 from services.solver.core.template import Template
-from services.solver.core.vectors import Bools
+from services.solver.core.vectors import Bools, most_that_fit
 
 _SAFE = 1e-9
+_MOST_ALONE = 4
+"""Groups, those with most pods, that are looked at one by one."""
+
 _MIXES = tuple(product((1.0, 2.0, 4.0), (1.0, 2.0, 4.0)))
 """Weights of cpu and memory that are tried besides each resource alone."""
 
@@ -26,22 +30,41 @@ def quick_bound(problem: Problem, bins: Bins, price_of: PriceOf) -> int:
     if not bins.claims:
         return 0
     net = bins.used.sum(axis=0).astype(np.float64)
-    net -= np.maximum(bins.free[_of_use(problem, bins)], 0).sum(axis=0)
+    of_use = _of_use(problem, bins)
+    net -= np.maximum(bins.free[of_use], 0).sum(axis=0)
     offers = [_rows(problem, template, price_of) for template in problem.templates]
     room = np.concatenate([one[0] for one in offers])
     price = np.concatenate([one[1] for one in offers])
-    for _, _, reserved in offers:
-        net -= reserved
+    reserved = np.sum([one[2] for one in offers], axis=0)
+    net -= reserved
     weights = _weights(net)
-    if not len(weights):
-        return 0
     worth = room @ weights.T
     ratio = np.full_like(worth, np.inf)
     np.divide(worth, price[:, None], out=ratio, where=price[:, None] > 0)
     most = ratio.max(axis=0, initial=0.0)
     asked = weights @ np.maximum(net, 0)
     found = np.divide(asked, most, out=np.zeros_like(asked), where=most > 0)
-    return int(found.max(initial=0.0) * (1 - _SAFE))
+    alone = 0.0 if of_use.any() or reserved.any() else _alone(problem, bins, room, price)
+    return int(max(found.max(initial=0.0), alone) * (1 - _SAFE))
+
+
+def _alone(problem: Problem, bins: Bins, room: Floats, price: Floats) -> float:
+    """Return what the pods of one group cost if all others cost nothing, of a few groups the most.
+
+    Whole pods are counted: with little to buy that is what costs.
+    """
+    placed: Counter[int] = Counter()
+    for one in bins.placements:
+        placed[one.group] += one.count
+    known, most = room.astype(np.int64), 0.0
+    for group, count in placed.most_common(_MOST_ALONE):
+        vector = problem.dimensions.requests(problem.groups[group].shape.requests)
+        asked = np.flatnonzero(vector)
+        often = np.minimum(most_that_fit(known[:, asked], vector[asked]), count)
+        each = np.divide(price, often, out=np.full_like(price, np.inf), where=often > 0)
+        least = each.min(initial=np.inf)
+        most = max(most, count * least if np.isfinite(least) else 0.0)
+    return most
 
 
 def _of_use(problem: Problem, bins: Bins) -> Bools:

@@ -53,7 +53,8 @@ def _joined(fluid: Fluid) -> Fluid:
     members = np.zeros((int(label.max()) + 1, len(label)))
     members[label, np.arange(len(label))] = fluid.count
     count = members.sum(axis=1)
-    most = (members @ fluid.usable.astype(np.float64)) * 2 >= count[:, None]
+    users = members @ fluid.usable.astype(np.float64)
+    most = users * 2 >= np.minimum(count, users.max(axis=1))[:, None]
     all_of_it = members > 0
     return replace(
         fluid,
