@@ -50,14 +50,19 @@ class Room:
 
 
 class Rooms:
-    """Where there is room for new volumes, found once for each class and size."""
+    """Where there is room for new volumes, found once: claims are many, their sizes few."""
 
     def __init__(self, published: Mapping[str, tuple[Capacity, ...]]) -> None:
         self._published = published
-        self._found: dict[tuple[str, int], Room] = {}
+        self._found: dict[tuple[str, int, Places], Room] = {}
 
-    def of(self, storage_class: str, requested: Quantity | None) -> Room | None:
+    def of(self, storage_class: str, requested: Quantity | None, made: Places) -> Room | None:
         """Return where there is room for a volume; None if the driver of its class does not say.
+
+        Args:
+            storage_class: name of the class.
+            requested: how large it has to be.
+            made: where the class would make it.
 
         Raises:
             InvalidRequest: what is requested is no quantity.
@@ -65,7 +70,7 @@ class Rooms:
         known = self._published.get(storage_class)
         if known is None or requested is None:
             return None
-        key = storage_class, ceil(parse(requested))
+        key = storage_class, ceil(parse(requested)), made
         if key not in self._found:
             self._found[key] = _room(*key, known)
         return self._found[key]
@@ -93,7 +98,7 @@ def published(
     return {name: tuple(known) for name, known in found.items()}
 
 
-def _room(storage_class: str, size: int, known: Iterable[Capacity]) -> Room:
+def _room(storage_class: str, size: int, made: Places, known: Iterable[Capacity]) -> Room:
     enough: list[Requirements] = []
     small: list[Requirements] = []
     for one in known:
@@ -101,9 +106,13 @@ def _room(storage_class: str, size: int, known: Iterable[Capacity]) -> Room:
     return Room(
         storage_class=storage_class,
         size=size,
-        published=merged(enough),
-        starting=_outside(merged(small)),
+        published=_within(made, merged(enough)),
+        starting=_within(made, _outside(merged(small))),
     )
+
+
+def _within(made: Places, places: Places) -> Places:
+    return merged(one.intersection(place) for one in made for place in places)
 
 
 def _is_tracked(driver: CsiDriver | None) -> bool:

@@ -278,7 +278,7 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
         # Its volume is being made there already.
         made = tuple(place.intersection(on_host(node)) for place in made)
     there = candidates(claim, name, storage.offer) if node is None else ()
-    room = storage.rooms.of(name, claim.spec.resources.requests.get("storage"))
+    room = storage.rooms.of(name, claim.spec.resources.requests.get("storage"), made)
     found = waiting(claim, made, there, room)
     if not found.places:
         raise InvalidRequest(

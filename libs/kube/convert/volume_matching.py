@@ -8,7 +8,7 @@ will do; a volume that is kept for a claim comes before all others.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from libs.domain.errors import InvalidRequest
@@ -192,8 +192,9 @@ def storage_room(group: Sequence[Waiting], places: Places) -> StorageRoom | None
 
 def _made_in(one: Waiting, places: Places) -> Waiting:
     """Return the claim as if its class made volumes in these places only."""
-    made = merged(there.intersection(place) for there in one.made for place in places)
-    return waiting(one.claim, made, one.volumes, one.room)
+    if not one.volumes:
+        return replace(one, made=places, places=places)
+    return waiting(one.claim, places, one.volumes, one.room)
 
 
 def _jointly(claims: Sequence[Waiting]) -> Places:
