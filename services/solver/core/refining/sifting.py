@@ -85,7 +85,10 @@ def _labels(fluid: Fluid) -> Ints:
 
 
 def _first(fluid: Fluid) -> Ints:
-    """Return offers to begin with: the cheapest for each group, by some weights of resources."""
+    """Return offers to begin with: the cheapest for each group, by some weights of resources.
+
+    All that is in stock is among them, and for each group something of which there is no end.
+    """
     offers = fluid.offers
     demand = fluid.count @ fluid.request
     dims = len(demand)
@@ -93,11 +96,13 @@ def _first(fluid: Fluid) -> Ints:
     weights[: len(_MIXES), :2] = _MIXES
     weights[len(_MIXES) :] = np.eye(dims)
     weights /= np.maximum(demand, 1)
-    found = [np.flatnonzero(offers.stock != NO_STOCK)]
+    stocked = offers.stock != NO_STOCK
+    lasting = fluid.usable & ~stocked
+    found = [np.flatnonzero(stocked)]
     for weight in weights:
         worth = np.maximum(offers.room, 0) @ weight
         dear = np.divide(offers.price, worth, out=np.full(len(worth), np.inf), where=worth > 0)
-        found.append(np.where(fluid.usable, dear, np.inf).argmin(axis=1))
+        found.append(np.where(lasting, dear, np.inf).argmin(axis=1))
     return np.unique(np.concatenate(found))
 
 

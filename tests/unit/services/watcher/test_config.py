@@ -50,6 +50,24 @@ def test_the_nomination_window_is_never_shorter_than_ten_seconds() -> None:
 
 
 @pytest.mark.parametrize(
+    ("environ", "milliseconds"),
+    [
+        pytest.param({}, 500, id="half a second by default"),
+        pytest.param({"REFINE_BUDGET": "0"}, 0, id="off"),
+        pytest.param({"BATCH_MAX_DURATION": "4s"}, 200, id="a twentieth of a short batch"),
+        pytest.param({"REFINE_BUDGET": "100ms"}, 100, id="less"),
+    ],
+)
+def test_plans_are_refined_for_a_part_of_the_batch(
+    environ: dict[str, str], milliseconds: int
+) -> None:
+    options = loaded(**environ).solve_options
+
+    assert options.refine_budget == timedelta(milliseconds=milliseconds)
+    assert options.refines is (milliseconds > 0)
+
+
+@pytest.mark.parametrize(
     ("environ", "named"),
     [
         pytest.param({"BATCH_IDLE_DURATION": "0"}, "BATCH_IDLE_DURATION", id="no idle time"),

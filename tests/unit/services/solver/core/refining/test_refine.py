@@ -1,0 +1,186 @@
+"""Refining: never dearer, valid, the same for the same number of iterations."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.solution import Solution, SolveOptions
+from services.solver.core.encode import encode
+from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.packed import Packed, packed
+from services.solver.core.refining.refine import Refined, Search, Start, refine
+from services.solver.core.solve import solve
+from tests.support.builders import (
+    NOW,
+    a_catalogue,
+    a_pool,
+    a_shape,
+    a_snapshot,
+    a_type,
+    amounts,
+    pods,
+    some_types,
+)
+from tests.support.judging import judged
+from tests.support.mixed import MixedCluster, load
+from tests.support.strategies.mixed import mixed_clusters
+
+HUGE = a_type("huge", capacity=amounts(cpu=64, memory="256Gi", pods=500), price=9 * 10**9)
+"""Has room for everything at three times the price per CPU."""
+
+FAST = SolveOptions()
+ONCE = SolveOptions(refine_iterations=1)
+
+
+def a_cluster(**override: Any) -> ClusterSnapshot:
+    collections: dict[str, Any] = {
+        "shapes": [a_shape(1, cpu="900m"), a_shape(2, cpu="1700m", memory="4Gi")],
+        "pods": [*pods(20, 1), *pods(9, 2)],
+        "catalogues": [a_catalogue(*some_types(), HUGE)],
+    }
+    return a_snapshot(**(collections | override))
+
+
+def price(solution: Solution) -> int:
+    return solution.cost.new_nanos_per_hour
+
+
+def test_a_claim_does_not_grow_to_a_type_that_is_not_worth_its_price() -> None:
+    fast, refined = solve(a_cluster(), FAST), solve(a_cluster(), ONCE)
+
+    assert [claim.cheapest.instance_type for claim in fast.plan.nodeclaims] == ["huge"]
+    assert 3 * price(refined) < price(fast)
+    assert refined.cost.bound_ratio_ppm is not None
+    assert refined.cost.bound_ratio_ppm < 1_150_000
+    assert refined.iterations == 1
+
+
+def test_what_a_claim_may_be_launched_as_is_not_narrowed() -> None:
+    plan = solve(a_cluster(), ONCE).plan
+
+    assert all("huge" in claim.instance_types for claim in plan.nodeclaims)
+
+
+def test_who_has_no_place_is_told_the_same() -> None:
+    shapes = [a_shape(1, cpu="900m"), a_shape(2, cpu="99")]
+    fast, refined = (solve(a_cluster(shapes=shapes), options) for options in (FAST, ONCE))
+
+    assert price(refined) < price(fast)
+    assert refined.plan.unplaced == fast.plan.unplaced != ()
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        pytest.param({"nodepools": [a_pool(limits=amounts(cpu=80))]}, id="limits"),
+        pytest.param({"pods": []}, id="nobody waits"),
+    ],
+)
+def test_where_nothing_can_be_gained_the_answer_stays(override: dict[str, Any]) -> None:
+    cluster = a_cluster(**override)
+
+    assert price(solve(cluster, ONCE)) <= price(solve(cluster, FAST))
+
+
+def test_refined_plans_are_valid_no_dearer_and_not_below_the_bound() -> None:
+    @settings(
+        max_examples=40,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(mixed_clusters())
+    def check(mixed: MixedCluster) -> None:
+        loaded = load(mixed)
+        fast = solve(loaded.snapshot, loaded.options)
+        once = replace(loaded, options=replace(loaded.options, refine_iterations=1))
+        judgement = judged(once)
+        assert judgement.refused == ()
+        assert price(judgement.solution) <= price(fast)
+        for one in (fast, judgement.solution):
+            bound = one.cost.lower_bound_nanos_per_hour
+            assert bound is not None
+            assert bound <= min(price(fast), price(judgement.solution))
+
+    check()
+
+
+def test_a_replay_with_the_number_of_iterations_gives_the_same_plan() -> None:
+    looks = iter([False, False, True])
+    budget = SolveOptions(refine_budget=timedelta(seconds=1))
+    first = solve(a_cluster(), budget, spent=lambda: next(looks))
+
+    again = solve(a_cluster(), replace(budget, refine_iterations=first.iterations))
+
+    assert (again.plan, again.cost, again.plan_id) == (first.plan, first.cost, first.plan_id)
+    assert again.iterations == first.iterations > 0
+
+
+def test_a_budget_that_is_spent_leaves_the_fast_answer() -> None:
+    budget = SolveOptions(refine_budget=timedelta(seconds=1))
+
+    found = solve(a_cluster(), budget, spent=lambda: True)
+
+    assert (found.plan, found.iterations) == (solve(a_cluster(), FAST).plan, 0)
+
+
+@dataclass(slots=True)
+class Walk:
+    """A search that finds nothing in so many iterations."""
+
+    start: Start
+    left: int = 1_000
+    asked: list[int] = field(default_factory=list)
+
+    def advance(self, iterations: int) -> int:
+        self.asked.append(iterations)
+        tried = min(iterations, self.left)
+        self.left -= tried
+        return tried
+
+    def best(self) -> Packed:
+        return self.start.packed
+
+
+def walked(options: SolveOptions, spent: Callable[[], bool], left: int) -> tuple[Refined, Walk]:
+    encoded = encode(a_cluster(), options, NOW, NOTHING_REMEMBERED)
+    walks: list[Walk] = []
+
+    def begin(start: Start) -> Search:
+        walks.append(Walk(start, left))
+        return walks[-1]
+
+    fast = packed(encoded, lambda: False)
+    found = refine(encoded, fast, cancelled=lambda: False, spent=spent, begin=begin)
+    return found, walks[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "left", "iterations"),
+    [
+        pytest.param(SolveOptions(refine_iterations=100), 1_000, 100, id="so many"),
+        pytest.param(SolveOptions(refine_iterations=100), 10, 11, id="no more is to be gained"),
+        pytest.param(SolveOptions(refine_budget=timedelta(1)), 70, 71, id="however long"),
+    ],
+)
+def test_a_search_runs_as_long_as_it_may(options: SolveOptions, left: int, iterations: int) -> None:
+    found, walk = walked(options, lambda: False, left)
+
+    assert found.iterations == iterations
+    assert sum(walk.asked) >= iterations - 1
+    assert walk.start.packed.answer.plan == found.answer.plan
+
+
+def test_a_search_ends_when_the_budget_is_spent() -> None:
+    looks = iter([False, False, False, True])
+
+    found, walk = walked(SolveOptions(refine_budget=timedelta(1)), lambda: next(looks), 1_000)
+
+    assert len(walk.asked) == 2
+    assert found.iterations == 1 + sum(walk.asked)
