@@ -64,6 +64,14 @@ SchedulerConfig = Annotated[
         help="Default spread constraints of the cluster, as Karpenter's scheduler-config.",
     ),
 ]
+RefineBudget = Annotated[
+    str, typer.Option(metavar="SPAN", help="Time to look for a cheaper plan in, such as 500ms.")
+]
+RefineIterations = Annotated[
+    int | None,
+    typer.Option(min=0, help="Exactly so many iterations instead: the same plan each time."),
+]
+Seed = Annotated[int, typer.Option(help="Seed of that search.")]
 
 _NONE: list[str] = []
 """What is not given; typer takes lists only."""
@@ -81,15 +89,9 @@ def plan(
     gates: Gates = "",
     scheduler_config: SchedulerConfig = "",
     now: Now = None,
-    refine_budget: Annotated[
-        str,
-        typer.Option(metavar="SPAN", help="Time to look for a cheaper plan in, such as 500ms."),
-    ] = "0s",
-    refine_iterations: Annotated[
-        int | None,
-        typer.Option(min=0, help="Exactly so many iterations instead: the same plan each time."),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of that search.")] = 0,
+    refine_budget: RefineBudget = "0s",
+    refine_iterations: RefineIterations = None,
+    seed: Seed = 0,
     objective_interruption: Annotated[
         str, typer.Option(metavar="$/h", help="What each new spot node counts for more.")
     ] = "0",
@@ -208,6 +210,9 @@ def simulate(
     gates: Gates = "",
     scheduler_config: SchedulerConfig = "",
     now: Now = None,
+    refine_budget: RefineBudget = "0s",
+    refine_iterations: RefineIterations = None,
+    seed: Seed = 0,
 ) -> None:
     """Say what would change, and what it would cost, if the cluster were otherwise.
 
@@ -243,6 +248,7 @@ def simulate(
         files=tuple(files),
         catalogue=catalogue,
         choices=choices,
+        refining=Refining(budget=refine_budget, iterations=refine_iterations, seed=seed),
         what_if=what_if,
         scenario_file=scenario_file,
     )

@@ -10,6 +10,7 @@ from cli.choices import load
 from cli.failures import NEGATIVE, bad_input_exits, progress
 from cli.formats import Format, print_json, print_notes
 from cli.options import Choices, WhatIf
+from cli.refining import Refining
 from cli.scenario_file import what_ifs
 from cli.simulated import Shown, print_answers
 from libs.domain import feature_gates
@@ -18,6 +19,7 @@ from libs.domain.feature_gates import FeatureGate
 from libs.domain.scenario import PutNodePool, PutOverlay
 from libs.domain.snapshot import ClusterSnapshot, keyed
 from libs.domain.solution import SolveOptions, with_unplaced
+from libs.runtime.budget import spending
 from libs.wire.scenario_json import scenario_document
 from services.solver.core.simulating.edited import edited
 from services.solver.core.simulating.simulate import Base, base, outcome
@@ -32,6 +34,7 @@ class Question:
     files: tuple[str, ...]
     catalogue: str
     choices: Choices
+    refining: Refining
     what_if: WhatIf
     scenario_file: str = ""
 
@@ -76,6 +79,7 @@ def _lab(question: Question) -> "_Lab":
     choices = replace(question.choices, now=now)
     given = clusters.read(question.files)
     cluster, options = load(given, question.catalogue, choices)
+    options = question.refining.applied(options)
     return _Lab(
         given=given,
         catalogue=question.catalogue,
@@ -106,7 +110,7 @@ class _Lab:
         """
         cluster = self._with_files(what_if.add)
         after = edits.changed(self._with_market(cluster.snapshot, what_if), what_if)
-        found = outcome(self.start, after)
+        found = outcome(self.start, after, spent=spending(self.options.refine_budget))
         answer = replace(
             found,
             scenario=what_if.shown,

@@ -76,7 +76,12 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
 
         async def answered(position: int, scenario: Scenario) -> pb.SimulateResponse:
             answer = await self._runtime.compute(
-                simulate, start, scenario, position, cancelled=gone.is_set
+                simulate,
+                start,
+                scenario,
+                position,
+                cancelled=gone.is_set,
+                spent=spending(question.options.refine_budget),
             )
             return await self._runtime.compute(encode_scenario_answer, answer)
 

@@ -156,6 +156,15 @@ def test_a_type_or_a_pool_that_is_gone_leaves_pods_without_a_place(tmp_path: Pat
         assert answer["costDeltaNanosPerHour"] == "-500000000"
 
 
+def test_what_ifs_are_refined_when_asked(tmp_path: Path) -> None:
+    answer = simulated(tmp_path, "--scale", "shop/web=9", "--refine-iterations", "5", "--seed", "1")
+
+    assert answer["response"]["options"]["refineIterations"] == "5"
+    assert "--refine-budget" in refused(
+        tmp_path, "--scale", "shop/web=9", "--refine-budget", "long"
+    )
+
+
 def test_objects_of_files_are_added(tmp_path: Path) -> None:
     more = written(
         tmp_path, with_members(POD, metadata__name="more", metadata__uid="more"), name="more.json"
