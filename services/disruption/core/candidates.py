@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from libs.domain import plan
 from libs.domain.blockers import Blockers, under_command, unmanaged
+from libs.domain.eviction_cost import rescheduling_cost
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
@@ -36,8 +37,8 @@ class Candidate:
 
     @property
     def rescheduling_cost(self) -> int:
-        """What disrupting the node costs its pods, in units of `costs`."""
-        return costs.rescheduling_cost(self.reschedulable)
+        """What disrupting the node costs its pods, in units of `libs.domain.eviction_cost`."""
+        return rescheduling_cost(self.reschedulable)
 
     def premise(self) -> plan.Candidate:
         """Return the candidate as a command names it."""

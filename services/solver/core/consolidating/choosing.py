@@ -13,6 +13,7 @@ import numpy as np
 from libs.domain.blockers import blocker
 from libs.domain.blocking import BlockerKind
 from libs.domain.plan import Blocker
+from services.solver.core.consolidating.balance import Balance
 from services.solver.core.consolidating.choice import Choice, Wares, wares
 from services.solver.core.consolidating.delete_set import chosen
 from services.solver.core.consolidating.leavers import Leaver
@@ -23,6 +24,7 @@ from services.solver.core.template import Template
 from services.solver.core.vectors import Ints
 
 _MOST_ROUNDS = 4
+UNBALANCED = "it disturbs more of its pool than it saves of what the pool costs"
 _NOT_WORTH = "what it saves is not worth moving its pods"
 
 
@@ -35,6 +37,10 @@ class Bounds:
     move_price: int
     """Nano-dollars per hour of saving that moving one pod is worth."""
     most_moves: int | None
+    balance: Balance
+    """What balanced pools approve of."""
+    devices: bool
+    """Whether pods may move that claim devices."""
 
 
 class Chooser:
@@ -51,6 +57,8 @@ class Chooser:
         self._gone: set[str] = set()
         self._receiving: set[str] = set()
         """Nodes that pods move to: they stay, so that no pod moves twice."""
+        self._devices = bounds.devices
+        """Whether devices are as the snapshot says; who gets which is not known afterwards."""
         self.found: list[Found] = []
         self.blockers: dict[str, Blocker] = {}
 
@@ -141,12 +149,18 @@ class Chooser:
     def _try(
         self, leavers: tuple[Leaver, ...], waiting: Iterable[str], *, buys: bool
     ) -> Failure | None:
+        claiming = any(one.claims_devices for one in leavers)
+        if claiming and not self._devices:
+            return Failure(message="devices are handed out to other pods first")
         wanted = Attempt(leavers=leavers, closed=frozenset(waiting), buys=buys)
         outcome = attempt(self._bench, self._remains, wanted)
         if isinstance(outcome, Failure):
             return outcome
         if outcome.moves and outcome.saving <= self._bounds.move_price * outcome.moves:
             return Failure(message=_NOT_WORTH)
+        if outcome.moves and not self._bounds.balance.approves(leavers, outcome.saving):
+            return Failure(message=UNBALANCED)
+        self._devices &= not claiming
         self._remains = outcome.remains
         self._receiving.update(one.target for one in outcome.nominations)
         self._gone.update(one.node for one in outcome.leavers)

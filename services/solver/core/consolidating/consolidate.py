@@ -17,7 +17,8 @@ from libs.domain.nodepool import DisruptionReason
 from libs.domain.plan import Blocker, Command, Decision, Plan
 from libs.domain.question import ConsolidateQuestion, Consolidation
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
-from services.solver.core.consolidating.choosing import Bounds, Chooser
+from services.solver.core.consolidating.balance import Balance, balance
+from services.solver.core.consolidating.choosing import UNBALANCED, Bounds, Chooser
 from services.solver.core.consolidating.destinations import closed
 from services.solver.core.consolidating.leavers import (
     Leaver,
@@ -26,6 +27,7 @@ from services.solver.core.consolidating.leavers import (
     left_alone,
     tenants,
 )
+from services.solver.core.consolidating.node_prices import NodePrices
 from services.solver.core.consolidating.remains import read
 from services.solver.core.consolidating.settling import settled
 from services.solver.core.consolidating.trial import Bench, Found
@@ -63,8 +65,10 @@ def consolidate(
     shapes = frozenset(row.shape for one in known for row in one.rows)
     encoded = read(snapshot, shapes, options, now, memory)
     start = settled(encoded, closed(encoded.standing, snapshot, now), cancelled)
-    candidates = leavers(known, encoded, start.kept)
-    refused = {one.node: why for one in candidates if (why := _refusal(one, start.expected))}
+    priced = NodePrices(encoded)
+    candidates = leavers(known, encoded, start.kept, priced)
+    pools = balance(snapshot, priced)
+    refused = {one.node: why for one in candidates if (why := _refusal(one, start.expected, pools))}
     refused |= _of_short_gangs(known, snapshot)
     willing = [one for one in candidates if one.node not in refused]
     chooser = Chooser(
@@ -75,6 +79,8 @@ def consolidate(
             budgets=dict(question.node_budgets),
             move_price=question.move_price_nanos_per_hour,
             most_moves=question.max_moves,
+            balance=pools,
+            devices=not start.devices,
         ),
     )
     chooser.run()
@@ -90,7 +96,7 @@ def consolidate(
     )
 
 
-def _refusal(leaver: Leaver, expected: frozenset[str]) -> Blocker | None:
+def _refusal(leaver: Leaver, expected: frozenset[str], pools: Balance) -> Blocker | None:
     """Return what keeps a leaver before anything is chosen."""
     if leaver.node in expected:
         message = f'pods that wait have a place on node "{leaver.node}"'
@@ -98,6 +104,8 @@ def _refusal(leaver: Leaver, expected: frozenset[str]) -> Blocker | None:
     if leaver.moves and not leaver.price:
         message = f'no offering is known that node "{leaver.node}" is an instance of'
         return blocker(BlockerKind.PRICE_UNKNOWN, message)
+    if leaver.moves and not pools.approves((leaver,), leaver.price):
+        return blocker(BlockerKind.NOT_CHEAPER, UNBALANCED)
     return None
 
 

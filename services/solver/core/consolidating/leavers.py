@@ -11,14 +11,14 @@ from datetime import datetime
 
 import numpy as np
 
-from libs.domain import labels as label_keys
 from libs.domain.blockers import Blockers, blocker, under_command, unmanaged
 from libs.domain.blocking import BlockerKind
 from libs.domain.node import Node
 from libs.domain.plan import Blocker, Candidate, Decision
 from libs.domain.pod import PodRow, PodShape
-from libs.domain.price import OfferingKey, offering_key, prices
+from libs.domain.price import OfferingKey
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.consolidating.node_prices import NodePrices
 from services.solver.core.encode import Encoded
 from services.solver.core.vectors import Ints
 from services.solver.core.workload import Group
@@ -52,6 +52,11 @@ class Leaver:
         return self.candidate.node
 
     @property
+    def claims_devices(self) -> bool:
+        """Return whether any of its pods claims devices."""
+        return any(group.shape.device_claims for group in self.groups)
+
+    @property
     def moves(self) -> int:
         """Return how many pods have to move."""
         return len(self.candidate.pod_uids)
@@ -83,7 +88,10 @@ def left_alone(candidate: Candidate, *blockers: Blocker) -> Decision:
 
 
 def leavers(
-    known: Iterable[Tenants], encoded: Encoded, kept: Mapping[str, tuple[Group, ...]]
+    known: Iterable[Tenants],
+    encoded: Encoded,
+    kept: Mapping[str, tuple[Group, ...]],
+    priced: NodePrices,
 ) -> tuple[Leaver, ...]:
     """Return the leavers of a cluster.
 
@@ -91,8 +99,8 @@ def leavers(
         known: who may leave.
         encoded: the cluster.
         kept: by node, virtual pods for which it keeps room.
+        priced: what its nodes cost.
     """
-    priced = _Prices(encoded)
     return tuple(_leaver(one, encoded, kept.get(one.candidate.node, ()), priced) for one in known)
 
 
@@ -130,7 +138,9 @@ def _tenants(node: Node, snapshot: ClusterSnapshot, rows: Iterable[PodRow]) -> T
     return Tenants(candidate=candidate, rows=moving)
 
 
-def _leaver(known: Tenants, encoded: Encoded, kept: tuple[Group, ...], priced: "_Prices") -> Leaver:
+def _leaver(
+    known: Tenants, encoded: Encoded, kept: tuple[Group, ...], priced: NodePrices
+) -> Leaver:
     by_shape: dict[int, list[PodRow]] = defaultdict(list)
     for row in known.rows:
         by_shape[row.shape].append(row)
@@ -139,7 +149,7 @@ def _leaver(known: Tenants, encoded: Encoded, kept: tuple[Group, ...], priced: "
     load = np.zeros(len(encoded.dimensions.names), np.int64)
     for group in groups:
         load += len(group.uids) * encoded.dimensions.requests(group.shape.requests)
-    offering, price = priced.of(known.candidate)
+    offering, price = priced.of(encoded.snapshot.nodes[known.candidate.node])
     return Leaver(
         candidate=known.candidate, groups=groups, load=load, price=price, offering=offering
     )
@@ -155,23 +165,3 @@ def _group(shape: PodShape, rows: Sequence[PodRow]) -> Group:
         virtual=False,
         existing_only=False,
     )
-
-
-class _Prices:
-    """Prices of nodes, overlays included: what is really paid."""
-
-    def __init__(self, encoded: Encoded) -> None:
-        self._encoded = encoded
-        self._known: dict[int, Mapping[OfferingKey, int]] = {}
-
-    def of(self, candidate: Candidate) -> tuple[OfferingKey, int]:
-        """Return the offering that a node is an instance of, and its price, 0 if unknown."""
-        snapshot = self._encoded.snapshot
-        labels = dict(snapshot.nodes[candidate.node].labels)
-        offering = offering_key(label_keys.canonical_labels(labels))
-        columns = self._encoded.market.of_claim(snapshot.nodeclaims[candidate.nodeclaim])
-        if columns is None:
-            return offering, 0
-        if id(columns) not in self._known:
-            self._known[id(columns)] = prices(columns.source)
-        return offering, self._known[id(columns)].get(offering, 0)

@@ -23,6 +23,8 @@ class Settled:
     """Nodes that pods are going to which wait: they are needed."""
     kept: Mapping[str, tuple[Group, ...]]
     """By node, virtual pods of buffers for which it keeps room."""
+    devices: bool
+    """Whether pods that wait get devices."""
 
 
 def settled(encoded: Encoded, closed: frozenset[str], cancelled: Callable[[], bool]) -> Settled:
@@ -33,7 +35,7 @@ def settled(encoded: Encoded, closed: frozenset[str], cancelled: Callable[[], bo
     """
     remains = Remains(encoded=encoded, closed=closed)
     if not encoded.work.groups:
-        return Settled(remains=remains, expected=frozenset(), kept={})
+        return Settled(remains=remains, expected=frozenset(), kept={}, devices=False)
     packer = packed(encoded, cancelled).packer
     standing = encoded.standing
     here = [one for one in seats(packer) if one.bin < len(standing)]
@@ -50,4 +52,5 @@ def settled(encoded: Encoded, closed: frozenset[str], cancelled: Callable[[], bo
         remains=replace(remains, encoded=replace(remains.encoded, work=work)),
         expected=frozenset(standing.names[one.bin] for one in here if not one.group.virtual),
         kept=kept,
+        devices=any(one.group.shape.device_claims for one in here),
     )

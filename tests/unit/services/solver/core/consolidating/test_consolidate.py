@@ -10,7 +10,7 @@ from libs.domain import labels as label_keys
 from libs.domain.blocking import BlockerKind
 from libs.domain.errors import Unavailable
 from libs.domain.feature_gates import FeatureGate
-from libs.domain.nodepool import Disruption, DisruptionReason
+from libs.domain.nodepool import ConsolidationPolicy, Disruption, DisruptionReason
 from libs.domain.question import Consolidation
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
@@ -32,6 +32,8 @@ from tests.support.builders import (
     some_types,
 )
 from tests.support.fleets import Machine, a_fleet, a_machine, a_question
+from tests.unit.services.solver.core.devices.planning import OPEN, claiming, gpus_of
+from tests.unit.services.solver.core.devices.pools import CLASSES
 
 ON_DEMAND = a_pool(requirements=require((label_keys.CAPACITY_TYPE, "In", ["on-demand"])))
 DOLLAR = 10**9
@@ -325,3 +327,46 @@ def test_a_pod_moves_whose_gang_is_whole(members: int, *, moves: bool) -> None:
     )
 
     assert bool(asked(fleet, "a").commands) is moves
+
+
+@pytest.mark.parametrize(
+    ("pods", "given_up"),
+    [
+        pytest.param(1, True, id="a share of the cost for a share of the pods"),
+        pytest.param(2, False, id="most of the pods for little of the cost"),
+    ],
+)
+def test_a_balanced_pool_gives_up_what_saves_as_much_as_it_disturbs(
+    pods: int, *, given_up: bool
+) -> None:
+    balanced = replace(
+        ON_DEMAND,
+        disruption=Disruption(consolidation_policy=ConsolidationPolicy.BALANCED),
+    )
+    small = a_shape(1, cpu="100m", memory="100Mi")
+    fleet = on_demand(
+        a_machine("a", *[1] * pods),
+        a_machine("b", 1, 1, 1, cpus=16),
+        shapes=[small],
+        nodepools=[balanced],
+    )
+
+    assert bool(asked(fleet, "a").commands) is given_up
+
+
+def test_devices_are_handed_out_by_one_command() -> None:
+    classes = list(CLASSES.values())
+    fleet = on_demand(
+        a_machine("a", 1),
+        a_machine("b", 1),
+        a_machine("c"),
+        shapes=[claiming()],
+        device_pools=[gpus_of("c", 2)],
+        device_classes=classes,
+    )
+
+    found = asked(fleet, "a", "b", options=OPEN)
+
+    assert len(found.commands) == 1
+    (stays,) = found.left_alone
+    assert stays.blockers[0].message == "devices are handed out to other pods first"
