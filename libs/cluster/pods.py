@@ -1,15 +1,18 @@
 """The pods of a cluster: converted when they change, completed when a snapshot is taken.
 
-Apart from the rest of the state because pods are by far the most objects: a row is made anew only
-if its pod, the labels that selectors read, or the storage objects of its claims changed.
+Apart from the rest of the state because pods are by far the most objects: a snapshot looks only at
+those that changed, and at the few whose row depends on other objects. What all rows depend on, such
+as the labels that selectors read, has them all looked at anew when it changes.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from libs.cluster.default_spread import NO_DEFAULTS, DefaultSpread
 from libs.cluster.problems import Problems
+from libs.cluster.published import Completed, PodRecord, Published
 from libs.cluster.resolving import Resolver
 from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
 from libs.domain.errors import InvalidRequest
@@ -18,42 +21,17 @@ from libs.domain.pod import NodeTerm, PodRow, PodShape
 from libs.domain.reason import Rule, Unplaceable
 from libs.domain.requirements import ANYTHING
 from libs.domain.topology import TopologySpread
-from libs.kube.convert.inline_disk import InlineDisk, disk_names, inline_disks
+from libs.kube.convert.inline_disk import disk_names, inline_disks
 from libs.kube.convert.pod import claims_of, row
 from libs.kube.convert.requests import host_ports, pod_requests
-from libs.kube.convert.volume import PodClaim
-from libs.kube.objects.pod import Pod, PodResourceClaim, ResourceClaimStatus
+from libs.kube.objects.pod import Pod
 
 _NOTHING: frozenset[str] = frozenset()
 
+T = TypeVar("T")
+
 PodKey = tuple[str, str]
 """Namespace, name."""
-
-
-@dataclass(slots=True, kw_only=True)
-class PodRecord:
-    """A pod as converted, and its row as last completed."""
-
-    row: PodRow
-    labels: Mapping[str, str]
-    raw: RawShape | None
-    """None where not even its requests are legible."""
-    problem: InvalidRequest | None
-    claims: tuple[PodClaim, ...]
-    inline: tuple[InlineDisk, ...]
-    resource_claims: tuple[PodResourceClaim, ...]
-    resource_claim_statuses: tuple[ResourceClaimStatus, ...]
-    finished: PodRow | None = None
-    shape: PodShape | None = None
-    missing: InvalidRequest | None = None
-    """What the pod refers to and is not there."""
-    stamp: tuple[object, ...] = field(default=())
-    """State of the cluster that the row was completed with."""
-
-    @property
-    def refers(self) -> bool:
-        """Return whether the pod refers to other objects, which may change, or shares a disk."""
-        return bool(self.claims or self.inline or self.resource_claims)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,10 +54,20 @@ class Pods:
         self._shapes = shapes
         self._offline = offline
         self._records: dict[PodKey, PodRecord] = {}
-        self._tracked: frozenset[str] = frozenset()
+        self._uids: Counter[str] = Counter()
+        self._published = Published()
+        self._due: dict[PodKey, None] = {}
+        """Pods that the next snapshot has to look at."""
+        self._surroundings: tuple[object, ...] = ()
+        """What all rows depend on, as it was for the last snapshot."""
+        self._nodes: frozenset[str] = _NOTHING
+        """Nodes of the last snapshot."""
         self._left_out: dict[tuple[Rule, str], list[str]] = {}
         self._users: Counter[str] = Counter()
         """How many pods use each volume: a claim by `namespace/name`, a disk by its name."""
+        self._raws: Counter[RawShape] = Counter()
+        """How many pods have each raw shape, of those that matter."""
+        self._daemons: dict[PodKey, PodRecord] = {}
 
     def upsert(self, pod: Pod) -> None:
         """Convert a pod that is new or changed."""
@@ -97,15 +85,29 @@ class Pods:
             resource_claim_statuses=pod.status.resource_claim_statuses,
         )
         self._users.update(_used(record))
+        if not record.matters:
+            return
+        self._due[key] = None
+        self._uids[record.row.uid] += 1
+        if raw is not None:
+            self._raws[raw] += 1
+        if record.row.owner is not None and record.row.owner.is_daemonset:
+            self._daemons[key] = record
 
     def remove(self, key: PodKey) -> None:
         """Forget a pod."""
         record = self._records.pop(key, None)
-        if record is not None:
-            self._users.subtract(_used(record))
-            for volume in _used(record):
-                if not self._users[volume]:
-                    del self._users[volume]
+        if record is None:
+            return
+        _subtract(self._users, _used(record))
+        self._published.put(record, None)
+        if record.matters:
+            if self._uids[record.row.uid] > 1:
+                self._surroundings = ()
+            self._due.pop(key, None)
+            self._daemons.pop(key, None)
+            _subtract(self._uids, (record.row.uid,))
+            _subtract(self._raws, () if record.raw is None else (record.raw,))
 
     def keys(self) -> Iterable[PodKey]:
         """Return namespace and name of each pod."""
@@ -133,38 +135,51 @@ class Pods:
         ]
         return tuple(sorted(found, key=lambda one: one.pod_uids))
 
-    def records(self) -> list[PodRecord]:
-        """Return the pods that matter, by uid: those that take room or need it now or later."""
-        found = [
-            record
-            for record in self._records.values()
-            if not record.row.terminal or record.row.reschedulable
-        ]
-        found.sort(key=lambda record: record.row.uid)
-        return found
+    def raws(self) -> list[RawShape]:
+        """Return the raw shapes of the pods that matter, each once."""
+        return list(self._raws)
 
-    def complete(
-        self, records: Iterable[PodRecord], placement: Placement, problems: Problems
-    ) -> tuple[list[PodRow], dict[int, PodShape]]:
-        """Return the rows of the pods and their shapes; what is wrong is reported and left out."""
-        rows: list[PodRow] = []
-        shapes: dict[int, PodShape] = {}
+    def records(self) -> list[PodRecord]:
+        """Return the pods that matter: those that take room or need it now or later."""
+        return [record for record in self._records.values() if record.matters]
+
+    def daemons(self) -> list[PodRecord]:
+        """Return those of them that belong to DaemonSets."""
+        return list(self._daemons.values())
+
+    def complete(self, placement: Placement, problems: Problems) -> Completed:
+        """Return the pods as they are published; what is wrong is reported and left out."""
         self._left_out = {}
-        if placement.tracked != self._tracked:
-            self._tracked = placement.tracked
-        for record in records:
+        for key, record in self._to_look_at(placement):
             shared = self._shared(record)
             version = placement.resolver.version if record.refers else 0
             spread = spread_by_default(record, placement.default_spread)
-            stamp = (self._tracked, version, shared, spread)
+            stamp = (placement.tracked, version, shared, spread)
             if record.stamp != stamp:
                 self._finish(record, placement, shared)
                 record.stamp = stamp
-            done = self._checked(record, placement, problems)
-            if done is not None and record.shape is not None:
-                rows.append(done)
-                shapes[record.shape.id] = record.shape
-        return rows, shapes
+            self._published.put(record, self._checked(record, placement, problems))
+            if record.depends:
+                self._due[key] = None
+        return self._published.completed()
+
+    def _to_look_at(self, placement: Placement) -> list[tuple[PodKey, PodRecord]]:
+        """Return the pods whose row may be another than in the last snapshot, by uid."""
+        surroundings = placement.tracked, placement.default_spread.configured
+        nodes = frozenset(placement.nodes)
+        elsewhere = nodes ^ self._nodes
+        due, self._due = self._due, {}
+        # Of pods that have one uid all are looked at, so that always the same one is published.
+        twins = len(self._uids) < self._uids.total()
+        if surroundings != self._surroundings or placement.default_spread.configured or twins:
+            due = dict.fromkeys(key for key, one in self._records.items() if one.matters)
+        elif elsewhere:
+            bound = (key for key, one in self._records.items() if one.row.node in elsewhere)
+            due |= dict.fromkeys(key for key in bound if self._records[key].matters)
+        self._surroundings, self._nodes = surroundings, nodes
+        found = [(key, self._records[key]) for key in due]
+        found.sort(key=lambda one: (one[1].row.uid, one[0]))
+        return found
 
     def _raw(self, pod: Pod) -> tuple[RawShape | None, InvalidRequest | None]:
         try:
@@ -241,11 +256,6 @@ class Pods:
             self._left_out.setdefault((_rule(error), str(error)), []).append(record.row.uid)
 
 
-def raw_shapes(records: Iterable[PodRecord]) -> Iterable[RawShape]:
-    """Return the raw shapes of the pods, each once."""
-    return {record.raw.number: record.raw for record in records if record.raw is not None}.values()
-
-
 def spread_by_default(record: PodRecord, defaults: DefaultSpread) -> tuple[TopologySpread, ...]:
     """Return the default constraints of a pod that has none of its own."""
     if not defaults.configured or record.raw is None or record.raw.shape.topology_spread:
@@ -277,6 +287,14 @@ def _completed(
     except InvalidRequest as error:
         return completion, found.problem or error
     return replace(completion, device_claims=devices), found.problem
+
+
+def _subtract(counter: Counter[T], items: Iterable[T]) -> None:
+    """Count items once less, and forget those that are none any more."""
+    for item in items:
+        counter[item] -= 1
+        if not counter[item]:
+            del counter[item]
 
 
 def _rule(error: InvalidRequest) -> Rule:

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from libs.cluster import workloads
 from libs.cluster.default_spread import DefaultSpread
 from libs.cluster.objects import Key, Objects
-from libs.cluster.pods import Placement, PodRecord, Pods, raw_shapes, spread_by_default
+from libs.cluster.pods import Placement, Pods, spread_by_default
 from libs.cluster.problems import Problems
 from libs.cluster.resolving import Resolver
 from libs.cluster.shapes import RawShape, Shapes
 from libs.domain.node import Node
 from libs.domain.pod import PodRow, PodShape
+from libs.domain.pod_table import PodTable
 from libs.domain.topology import TopologySpread
 from libs.domain.workload import CapacityBuffer, DaemonSet, PodDisruptionBudget
 from libs.kube.convert.selectors import selected_keys
@@ -43,7 +44,9 @@ class ShapedInputs:
 class Shaped:
     """Parts of a snapshot."""
 
-    rows: list[PodRow]
+    pods: PodTable
+    virtual: list[PodRow]
+    """Pods of buffers."""
     shapes: dict[int, PodShape]
     """By number."""
     daemonsets: list[DaemonSet]
@@ -56,13 +59,12 @@ class Shaped:
 
 def shaped(inputs: ShapedInputs, problems: Problems) -> Shaped:
     """Return the pods, DaemonSets and buffers with the numbers of their shapes."""
-    records = inputs.pods.records()
-    daemons = workloads.daemons(inputs.objects, records, inputs.shapes, problems)
+    daemons = workloads.daemons(inputs.objects, inputs.pods.daemons(), inputs.shapes, problems)
     buffers = workloads.buffers(inputs.objects, inputs.shapes) if inputs.capacity_buffers else {}
     templated = [*daemons.values(), *(b.pods for b in buffers.values() if b.pods is not None)]
-    raws = [*raw_shapes(records), *(one.raw for one in templated)]
+    raws = [*inputs.pods.raws(), *(one.raw for one in templated)]
     defaults = DefaultSpread(inputs.default_spread, inputs.objects)
-    tracked = _tracked(raws, records, defaults, inputs.budgets)
+    tracked = _tracked(raws, inputs.pods, defaults, inputs.budgets)
     placement = Placement(
         nodes=inputs.nodes,
         gangs=inputs.gangs,
@@ -70,14 +72,15 @@ def shaped(inputs: ShapedInputs, problems: Problems) -> Shaped:
         resolver=inputs.resolver,
         default_spread=defaults,
     )
-    rows, shapes = inputs.pods.complete(records, placement, problems)
+    completed = inputs.pods.complete(placement, problems)
     found = Shaped(
-        rows=rows,
-        shapes=shapes,
+        pods=completed.pods,
+        virtual=[],
+        shapes=completed.shapes,
         daemonsets=[],
         buffers=[],
         namespaces={
-            *(row.namespace for row in rows),
+            *(shape.namespace for shape in completed.shapes.values()),
             *(namespace for namespace, _ in (*daemons, *buffers)),
         },
         namespace_keys=frozenset().union(*{raw.namespace_keys for raw in raws}),
@@ -90,11 +93,12 @@ def shaped(inputs: ShapedInputs, problems: Problems) -> Shaped:
 
 def _tracked(
     raws: Iterable[RawShape],
-    records: Iterable[PodRecord],
+    pods: Pods,
     defaults: DefaultSpread,
     budgets: Iterable[PodDisruptionBudget],
 ) -> frozenset[str]:
     """Return the label keys of pods that some selector reads."""
+    records = pods.records() if defaults.configured else ()
     assumed = {one for record in records for one in spread_by_default(record, defaults)}
     return frozenset().union(
         *{raw.pod_keys for raw in raws},
@@ -129,4 +133,4 @@ def _add_buffers(
         shape = buffer.pods.finish(shapes, tracked)
         found.shapes[shape.id] = shape
         found.buffers.append(replace(buffer.value, shape=shape.id))
-        found.rows.extend(workloads.virtual_rows(buffer, shape.id))
+        found.virtual.extend(workloads.virtual_rows(buffer, shape.id))

@@ -28,9 +28,12 @@ _SPARE = 1000
 _encode = msgspec.msgpack.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RawShape:
-    """What a pod alone says of where it may run, and which labels its selectors read."""
+    """What a pod alone says of where it may run, and which labels its selectors read.
+
+    There is one for equal contents, so that it is known by identity.
+    """
 
     number: int
     shape: PodShape

@@ -27,6 +27,7 @@ from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import UnplacedPods
 from libs.domain.pod import Target
+from libs.domain.pod_change import merged
 from libs.domain.pod_table import PodTable
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
@@ -237,8 +238,9 @@ class ClusterState:
             id=snapshot_id,
             observed_at=now,
             shapes=keyed("shapes", made.shapes.values()),
-            pods=PodTable.from_rows(
-                self._targets.onto(made.rows, Around(now=now, nodes=found, claims=claims))
+            pods=self._targets.onto(
+                merged(made.pods, PodTable.from_rows(made.virtual), ()),
+                Around(now=now, nodes=found, claims=claims),
             ),
             nodes=keyed("nodes", found.values()),
             nodeclaims=keyed("nodeclaims", claims.values()),

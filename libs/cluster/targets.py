@@ -15,6 +15,8 @@ from libs.cluster.nodes import is_leaving
 from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.pod import PodRow, Target
+from libs.domain.pod_change import merged
+from libs.domain.pod_table import PodTable
 from libs.domain.reason import TargetKind
 
 
@@ -65,28 +67,26 @@ class Targets:
         expected = self._expected.get(uid)
         return "" if expected is None else expected.claim
 
-    def onto(self, rows: list[PodRow], around: Around) -> list[PodRow]:
-        """Return the rows with their targets, and forget what is of no use any more.
+    def onto(self, pods: PodTable, around: Around) -> PodTable:
+        """Return the pods with their targets, and forget what is of no use any more.
 
         A pod has one while it waits, or while the node that it is on is leaving. A target lasts
         while its claim boots, and then, as on a node that was there before, for its span.
         """
         if not self._expected:
-            return rows
+            return pods
         named = _named(around.nodes.values())
         kept: dict[str, _Expected] = {}
         found = []
-        for row in rows:
-            expected = self._expected.get(row.uid)
-            if expected is not None and _needs_place(row, around.nodes):
-                expected = self._looked_up(expected, named, around)
+        for uid, known in self._expected.items():
+            row = pods.find(uid)
+            if row is not None and _needs_place(row, around.nodes):
+                expected = self._looked_up(known, named, around)
                 if expected is not None:
-                    kept[row.uid] = expected
+                    kept[uid] = expected
                     found.append(row._replace(target=expected.target))
-                    continue
-            found.append(row)
         self._expected = kept
-        return found
+        return merged(pods, PodTable.from_rows(found), ())
 
     def _looked_up(
         self, expected: _Expected, named: Mapping[str, Node], around: Around

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from libs.cluster.objects import Key, Objects
-from libs.cluster.pods import PodRecord
 from libs.cluster.problems import Problems
+from libs.cluster.published import PodRecord
 from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
 from libs.domain.device import DeviceClaim, DeviceClass, DeviceHold, DevicePool
 from libs.domain.errors import InvalidRequest

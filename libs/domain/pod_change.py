@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from libs.domain.pod import PodRow
@@ -72,11 +73,14 @@ def _by_block(base: PodTable, changed: _Changes) -> Iterator[tuple[int, _Changes
 def _edited(block: PodBlock, changed: _Changes) -> PodBlock:
     """Return the block after the changes, with its own columns where they do not differ."""
     edits = [_edit(block.uids, uid, row) for uid, row in sorted(changed.items(), reverse=True)]
-    columns = (
+    old = block.columns()
+    new = [
         _spliced(column, [(span, values[field : field + 1]) for span, values in edits])
-        for field, column in enumerate(block.columns())
-    )
-    return PodBlock(**dict(zip(COLUMNS, columns, strict=True)))
+        for field, column in enumerate(old)
+    ]
+    if all(map(is_, old, new)):
+        return block
+    return PodBlock(**dict(zip(COLUMNS, new, strict=True)))
 
 
 def _edit(uids: tuple[str, ...], uid: str, row: PodRow | None) -> tuple[slice, tuple[Any, ...]]:
