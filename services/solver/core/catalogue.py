@@ -173,6 +173,59 @@ def priced(columns: CatalogueColumns, price: Ints) -> CatalogueColumns:
     return replace(columns, price=price, rank=_rank(columns.offerings, price, kinds))
 
 
+def resold(columns: CatalogueColumns, catalogue: Catalogue) -> CatalogueColumns | None:
+    """Return the columns of a catalogue that differs in prices and availability alone.
+
+    What its labels and sizes tell is shared with the columns given, also what is filled in later.
+    Whether they are the same is told by identity, as edits leave them.
+
+    Returns:
+        None: more is different, or may be.
+    """
+    pairs = zip(columns.types, catalogue.instance_types, strict=False)
+    if (
+        catalogue.well_known_keys != columns.source.well_known_keys
+        or len(catalogue.instance_types) != len(columns.types)
+        or not all(old is new or _sells_alike(old, new) for old, new in pairs)
+    ):
+        return None
+    offerings = tuple(one for kind in catalogue.instance_types for one in kind.offerings)
+    reservations = _reservations(offerings)
+    price = np.array([one.price_nanos_per_hour for one in offerings], np.int64)
+    same = bool((price == columns.price).all())
+    return replace(
+        columns,
+        source=catalogue,
+        types=catalogue.instance_types,
+        offerings=offerings,
+        price=price,
+        rank=columns.rank if same else _rank(offerings, price, columns.row_type[columns.row]),
+        available=np.array([_is_available(one, reservations) for one in offerings], np.bool_),
+        reservations=reservations,
+    )
+
+
+def _sells_alike(old: InstanceType, new: InstanceType) -> bool:
+    """Tell whether two types differ in prices and availability of their offerings alone."""
+    return (
+        old.requirements is new.requirements
+        and old.capacity is new.capacity
+        and old.overhead is new.overhead
+        and old.device_pools is new.device_pools
+        and len(old.offerings) == len(new.offerings)
+        and all(
+            one is other
+            or (
+                one.requirements is other.requirements
+                and one.capacity_override is other.capacity_override
+                and one.overhead_override is other.overhead_override
+                and one.reservation_id == other.reservation_id
+            )
+            for one, other in zip(old.offerings, new.offerings, strict=True)
+        )
+    )
+
+
 def _is_available(offering: Offering, reservations: Mapping[str, int]) -> bool:
     """Tell whether any can be had; of a reservation without instances left none is promised."""
     reserved = offering.capacity_type == CapacityType.RESERVED and offering.reservation_id
@@ -222,7 +275,7 @@ def _rank(offerings: Sequence[Offering], price: Ints, kinds: Ints) -> Ints:
     return rank
 
 
-def _reservations(offerings: list[Offering]) -> dict[str, int]:
+def _reservations(offerings: Sequence[Offering]) -> dict[str, int]:
     left: dict[str, int] = {}
     for one in offerings:
         if one.capacity_type == CapacityType.RESERVED and one.available:

@@ -3,6 +3,6 @@
 Apart from solving because nothing here decides where a pod goes: an edited snapshot is a snapshot,
 and the solver is asked about it as about any other.
 
-Layers, each importing only those before it: `draft` → `devices` → `nodes`, `owners`, `offerings` →
-`new_nodes`, `pods`, `pools` → `edited`, `difference` → `simulate`.
+Layers, each importing only those before it: `draft` → `devices`, `owners` → `nodes` → `new_nodes`,
+`offerings`, `pods`, `pools` → `edited`, `difference` → `simulate`.
 """

@@ -66,18 +66,22 @@ def _changed(catalogue: Catalogue, edit: EditOfferings) -> Catalogue:
 def _changed_kind(kind: InstanceType, edit: EditOfferings) -> InstanceType:
     if edit.instance_type not in ("", kind.name):
         return kind
+    if not any(_matches(one, edit) for one in kind.offerings):
+        return kind
     offerings = tuple(
         _changed_offering(one, edit) if _matches(one, edit) else one for one in kind.offerings
     )
-    return kind if offerings == kind.offerings else replace(kind, offerings=offerings)
+    if all(map(_is, offerings, kind.offerings)):
+        return kind
+    return replace(kind, offerings=offerings)
 
 
 def _changed_offering(one: Offering, edit: EditOfferings) -> Offering:
     if edit.available is not None:
-        return replace(one, available=edit.available)
+        return one if one.available is edit.available else replace(one, available=edit.available)
     price = one.price_nanos_per_hour * (_PPM + (edit.price_delta_ppm or 0))
     nanos = min(max((price + _PPM // 2) // _PPM, 0), HIGHEST_PRICE_NANOS_PER_HOUR)
-    return replace(one, price_nanos_per_hour=nanos)
+    return one if one.price_nanos_per_hour == nanos else replace(one, price_nanos_per_hour=nanos)
 
 
 def _matches(one: Offering, edit: EditOfferings) -> bool:

@@ -18,7 +18,7 @@ from libs.domain.scenario import Scenario, ScenarioAnswer
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
 from libs.domain.workload import NodeOverlay
-from services.solver.core.catalogue import CatalogueColumns, build
+from services.solver.core.catalogue import CatalogueColumns, build, resold
 from services.solver.core.market import NOTHING_REMEMBERED, Memory, market
 from services.solver.core.price import existing_price
 from services.solver.core.simulating.difference import (
@@ -157,7 +157,9 @@ def _memory(start: Base, after: ClusterSnapshot) -> Memory:
     def columns_of(catalogue: Catalogue) -> CatalogueColumns:
         known = _known((*start.columns, *own), catalogue)
         if known is None:
-            known = build(catalogue)
+            now = (one for one in start.columns if one.source.key == catalogue.key)
+            again = (found for one in now if (found := resold(one, catalogue)) is not None)
+            known = next(again, None) or build(catalogue)
             own.append(known)
         return known
 
