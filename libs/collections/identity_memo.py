@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 from weakref import ref
 
 K = TypeVar("K")
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class IdentityMemo(Generic[K, V]):
-    """One value, not None, per object; for objects that never change.
+    """One value per object; for objects that never change.
 
     Several threads may share one: at worst two of them make the same value, of which one is kept.
     """
@@ -28,19 +28,16 @@ class IdentityMemo(Generic[K, V]):
 
     def of_all(self, keys: Sequence[K]) -> list[V]:
         """Return the values of many objects, in their order."""
-        found = list(map(self._values.get, map(id, keys)))
-        if None in found:
-            pairs = zip(keys, found, strict=True)
-            return [self._put(key) if value is None else value for key, value in pairs]
-        return cast("list[V]", found)
+        values = self._values
+        try:
+            return list(map(values.__getitem__, map(id, keys)))
+        except KeyError:
+            return [values[id(key)] if id(key) in values else self._put(key) for key in keys]
 
     def __len__(self) -> int:
         return len(self._values)
 
     def _put(self, key: K) -> V:
-        there = self._values.get(id(key))
-        if there is not None:
-            return there  # it came twice
         value = self._values[id(key)] = self._make(key)
         self._alive[id(key)] = ref(key, partial(self._forget, id(key)))
         self.made += 1

@@ -9,22 +9,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from libs.collections.concurrent_list import ConcurrentList
-from libs.collections.identity_memo import IdentityMemo
 from libs.collections.recent import Recent
 from libs.domain.capacity import Catalogue
 from libs.domain.nodepool import NodePool
 from libs.domain.overlay import Overlaid, overlaid
-from libs.domain.pod import PodShape
 from libs.domain.pod_table import PodTable
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build
 from services.solver.core.market import Memory
-from services.solver.core.node_kinds import NodeReader, request_vectors
 from services.solver.core.pod_columns import PodColumns, PodReader
-from services.solver.core.vectors import Dimensions
 
-_QUESTIONS = 16
-"""Most sets of label keys and resources for which it is kept what nodes and pods have of them."""
+_FEW = 64
+"""Most templates of pools, and readers of nodes and pods, that are kept."""
+_MANY = 2**14
+"""Most shapes of which it is kept what they ask for."""
 _OVERLAID = 8
 """Most answers that are kept of what overlays make of a cluster's catalogues."""
 
@@ -47,10 +45,8 @@ class ColumnsCache:
         self._held: ConcurrentList[CatalogueColumns] = ConcurrentList()
         self._evaluated: ConcurrentList[_Evaluation] = ConcurrentList()
         self._pods = PodReader()
-        self._nodes: Recent[tuple[frozenset[str], Dimensions], NodeReader] = Recent(_QUESTIONS)
-        self._requests: Recent[Dimensions, IdentityMemo[PodShape, tuple[int, ...]]] = Recent(
-            _QUESTIONS
-        )
+        self._few = Recent(_FEW)
+        self._many = Recent(_MANY)
 
     @property
     def memory(self) -> Memory:
@@ -59,8 +55,8 @@ class ColumnsCache:
             columns_of=self.of,
             overlaid_of=self.overlaid,
             pods_of=self.pods,
-            nodes_of=self.nodes,
-            requests_of=self.requests,
+            few=self._few.get,
+            many=self._many.get,
         )
 
     def of(self, catalogue: Catalogue) -> CatalogueColumns:
@@ -79,14 +75,6 @@ class ColumnsCache:
         if self._pods.full:
             self._pods = PodReader()
         return self._pods.of(table)
-
-    def nodes(self, keys: frozenset[str], dimensions: Dimensions) -> NodeReader:
-        """Return who tells the kinds of nodes, and knows those that were met before."""
-        return self._nodes.get((keys, dimensions), lambda: NodeReader(keys, dimensions))
-
-    def requests(self, dimensions: Dimensions) -> IdentityMemo[PodShape, tuple[int, ...]]:
-        """Return who tells what pods request, and knows the shapes that were met before."""
-        return self._requests.get(dimensions, lambda: request_vectors(dimensions))
 
     def overlaid(
         self,

@@ -180,6 +180,8 @@ def _members(group: Group, gang: str) -> list[str]:
 def _buffers(
     encoded: Encoded, made: Problem, packer: Packer, pods: _Pods
 ) -> tuple[BufferVerdict, ...]:
+    if not encoded.snapshot.buffers:
+        return ()
     on_standing = {uid for uids in pods.standing.values() for uid in uids}
     on_claims = {uid for uids in pods.claims.values() for uid in uids}
     left = {

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
+from itertools import chain
 
+from libs.collections.identity_memo import IdentityMemo
 from libs.domain import feature_gates
 from libs.domain import labels as label_keys
 from libs.domain.feature_gates import FeatureGate
@@ -14,7 +16,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.taint import Effect
 from services.solver.core import ask as asking
-from services.solver.core.ask import NOTHING_KNOWN, Ask, KnownNodes
+from services.solver.core.ask import Ask, KnownNodes
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.companions import Reach, together
@@ -27,12 +29,13 @@ from services.solver.core.domains import Domains
 from services.solver.core.ground import Ground
 from services.solver.core.limits import pool_limits
 from services.solver.core.market import Market, Memory, market
+from services.solver.core.node_kinds import NodeReader, request_vectors
 from services.solver.core.problem import Problem
 from services.solver.core.reservations import Reservations
 from services.solver.core.standing import Standing, standing
 from services.solver.core.standing_input import StandingInput
 from services.solver.core.supply import Supply
-from services.solver.core.template import Refused, Template, templates
+from services.solver.core.template import Bought, Refused, Template, templates
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Dimensions
 from services.solver.core.workload import Group, Workload, workload
@@ -63,13 +66,16 @@ def encode(
     if _counts_devices(options):
         snapshot = delegated(snapshot)
     work = workload(snapshot, now, memory.pods_of(snapshot.pods))
-    asks, daemons = _asks(snapshot, work, options), _daemons(snapshot, options)
+    asks, daemons = _asks(snapshot, work, options, memory), _daemons(snapshot, options, memory)
     waiting = [group.shape for group in work.groups]
     coming = [one.shape for one in daemons.values()]
     dimensions = Dimensions.of(shape.requests for shape in (*waiting, *coming))
-    found, refused = templates(snapshot, now, dimensions, daemons, sold.by_pool)
-    keys = _asked(one for many in asks.values() for one in many)
-    keys |= _compared((*waiting, *work.bound.shapes, *_daemon_shapes(snapshot)))
+    bought = Bought(snapshot.observed_allocatable, dimensions, daemons, sold.by_pool)
+    found, refused = templates(snapshot, now, bought, memory.few)
+    compared = memory.few("compared", lambda: IdentityMemo(_compared))
+    looking = compared.of_all((*waiting, *work.bound.shapes, *_daemon_shapes(snapshot)))
+    keys = _asked(one for many in asks.values() for one in many).union(*set(looking))
+    known = keys | _asked(daemons.values())
     given = StandingInput(
         snapshot=snapshot,
         workload=work,
@@ -78,8 +84,8 @@ def encode(
         keys=keys,
         templates={template.pool.name: template for template in found},
         market=sold,
-        reader=memory.nodes_of(keys | _asked(daemons.values()), dimensions),
-        requests=memory.requests_of(dimensions),
+        reader=memory.few(("nodes", known, dimensions), lambda: NodeReader(known, dimensions)),
+        requests=memory.few(("requests", dimensions), lambda: request_vectors(dimensions)),
     )
     encoded = Encoded(
         snapshot=snapshot,
@@ -92,27 +98,24 @@ def encode(
         standing=standing(given),
         market=sold,
     )
-    known = together(asks, work.bound.shapes, snapshot.namespaces, _reach(encoded))
-    return replace(encoded, asks=known)
+    apart = together(asks, work.bound.shapes, snapshot.namespaces, _reach(encoded))
+    return replace(encoded, asks=apart)
 
 
 def _asks(
-    snapshot: ClusterSnapshot, work: Workload, options: SolveOptions
+    snapshot: ClusterSnapshot, work: Workload, options: SolveOptions, memory: Memory
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what waiting pods ask for, by id of the shape, in the order of their groups."""
-    preferring = _prefers_no_schedule(snapshot)
-    shapes = [group.shape for group in work.groups]
-    picky = any(shape.storage_rooms or shape.required_features for shape in shapes)
-    nodes = _known_nodes(snapshot) if picky else NOTHING_KNOWN
-    return {
-        group.shape.id: asking.asks(
-            group.shape,
-            options.preference_policy,
-            prefer_no_schedule=preferring,
-            nodes=nodes,
-        )
-        for group in work.groups
-    }
+    policy, preferring = options.preference_policy, _prefers_no_schedule(snapshot)
+    nodes = cache(lambda: _known_nodes(snapshot))
+
+    def asks(shape: PodShape) -> tuple[Ask, ...]:
+        if shape.storage_rooms or shape.required_features:
+            return asking.asks(shape, policy, prefer_no_schedule=preferring, nodes=nodes())
+        make = partial(asking.asks, shape, policy, prefer_no_schedule=preferring)
+        return memory.many(("asks", policy, preferring), make, shape)
+
+    return {group.shape.id: asks(group.shape) for group in work.groups}
 
 
 def _known_nodes(snapshot: ClusterSnapshot) -> KnownNodes:
@@ -130,11 +133,11 @@ def _known_nodes(snapshot: ClusterSnapshot) -> KnownNodes:
     )
 
 
-def _daemons(snapshot: ClusterSnapshot, options: SolveOptions) -> dict[str, Ask]:
+def _daemons(snapshot: ClusterSnapshot, options: SolveOptions, memory: Memory) -> dict[str, Ask]:
     """Return what the pods of each DaemonSet ask for, but for those whose claims are ignored."""
     shapes = {key: snapshot.shapes[one.shape] for key, one in snapshot.daemonsets.items()}
     return {
-        key: asking.daemon(shape)
+        key: memory.many("daemon", partial(asking.daemon, shape), shape)
         for key, shape in shapes.items()
         if _counts_devices(options) or not shape.device_claims
     }
@@ -210,29 +213,26 @@ def _reserves(options: SolveOptions) -> bool:
 
 
 def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:
-    nodes = (taint for node in snapshot.nodes.values() for taint in node.taints)
-    pools = (taint for pool in snapshot.nodepools.values() for taint in pool.template.taints)
-    claims = (taint for claim in snapshot.nodeclaims.values() for taint in claim.taints)
+    nodes = (node.taints for node in snapshot.nodes.values() if node.taints)
+    pools = (pool.template.taints for pool in snapshot.nodepools.values())
+    claims = (claim.taints for claim in snapshot.nodeclaims.values() if claim.taints)
     return any(
         taint.effect is Effect.PREFER_NO_SCHEDULE
-        for taints in (nodes, pools, claims)
+        for taints in chain(nodes, pools, claims)
         for taint in taints
     )
 
 
-def _compared(shapes: Iterable[PodShape]) -> frozenset[str]:
-    """Return the label keys by which pods look at other pods."""
-    found: set[str] = set()
-    for shape in shapes:
-        terms = [*shape.affinity, *shape.anti_affinity]
-        terms += [wish.term for wish in shape.preferred_affinity]
-        terms += [wish.term for wish in shape.preferred_anti_affinity]
-        keys = [term.topology_key for term in terms]
-        keys += [constraint.topology_key for constraint in shape.topology_spread]
-        keys += [volume.topology_key for volume in shape.shared_volumes if volume.topology_key]
-        found.update(map(label_keys.canonical_key, keys))
+def _compared(shape: PodShape) -> frozenset[str]:
+    """Return the label keys by which pods of a shape look at other pods."""
+    terms = [*shape.affinity, *shape.anti_affinity]
+    terms += [wish.term for wish in shape.preferred_affinity]
+    terms += [wish.term for wish in shape.preferred_anti_affinity]
+    keys = [term.topology_key for term in terms]
+    keys += [constraint.topology_key for constraint in shape.topology_spread]
+    keys += [volume.topology_key for volume in shape.shared_volumes if volume.topology_key]
     # On hosts every bin is a domain, so that the label itself matters to who selects by it only.
-    return frozenset(found - {label_keys.HOSTNAME})
+    return frozenset(map(label_keys.canonical_key, keys)) - {label_keys.HOSTNAME}
 
 
 def _asked(asks: Iterable[Ask]) -> frozenset[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
-from libs.domain.resources import NODES, Resources, total
+from libs.domain.resources import NODES, NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.template import Template
 from services.solver.core.vectors import MOST, Bools, Ints, covering
@@ -89,6 +89,8 @@ class PoolLimits:
 
 def pool_limits(template: Template, snapshot: ClusterSnapshot) -> PoolLimits:
     """Return the limits of a pool after the nodes and claims that it has; leaving ones are free."""
+    if not template.pool.limits:
+        return PoolLimits(template, NOTHING, 0)
     used: list[Resources] = []
     with_node: set[str] = set()
     for node in snapshot.nodes.values():

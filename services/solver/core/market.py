@@ -4,12 +4,13 @@ Apart because new claims, claims in flight and the cost of what exists must all 
 same prices and capacities.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from libs.collections.identity_memo import IdentityMemo
 from libs.domain import feature_gates
 from libs.domain.capacity import CapacityType, Catalogue
 from libs.domain.feature_gates import FeatureGate
@@ -18,20 +19,31 @@ from libs.domain.nodepool import NodePool
 from libs.domain.objective import Objective
 from libs.domain.overlay import Overlaid, OverlaidOffer, overlaid, untouched
 from libs.domain.plan import OverlayVerdict
-from libs.domain.pod import PodShape
 from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build, priced
-from services.solver.core.node_kinds import NodeReader, request_vectors
 from services.solver.core.pod_columns import PodColumns, pod_columns
-from services.solver.core.vectors import Dimensions, Ints
+from services.solver.core.vectors import Ints
+
+T = TypeVar("T")
 
 ColumnsOf = Callable[[Catalogue], CatalogueColumns]
 OverlaidOf = Callable[
     [Iterable[NodePool], Mapping[str, Catalogue], Iterable[NodeOverlay]], Overlaid
 ]
+
+
+class Remember(Protocol):
+    """Gives what was made earlier, or makes it."""
+
+    def __call__(self, name: Hashable, make: Callable[[], T], /, *objects: object) -> T:
+        """Return what `make` made under this name of these objects, known by identity."""
+
+
+def _made_anew(name: Hashable, make: Callable[[], T], /, *objects: object) -> T:
+    return make()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,10 +56,10 @@ class Memory:
     """Gives what overlays make of the catalogues."""
     pods_of: Callable[[PodTable], PodColumns] = pod_columns
     """Gives the columns of the pods."""
-    nodes_of: Callable[[frozenset[str], Dimensions], NodeReader] = NodeReader
-    """Gives who tells the kinds of nodes, by keys of labels and by resources."""
-    requests_of: Callable[[Dimensions], IdentityMemo[PodShape, tuple[int, ...]]] = request_vectors
-    """Gives who tells what pods of a shape request."""
+    few: Remember = _made_anew
+    """Keeps what is large and of what there are few."""
+    many: Remember = _made_anew
+    """Keeps what is small, such as there is one of for each shape."""
 
 
 NOTHING_REMEMBERED = Memory()
@@ -101,7 +113,8 @@ def market(snapshot: ClusterSnapshot, options: SolveOptions, memory: Memory) -> 
         found = memory.overlaid_of(pools, catalogues, snapshot.overlays.values())
         verdicts = (*found.verdicts, *_illegible(snapshot))
     else:
-        found = untouched(pools, catalogues)
+        make = partial(untouched, pools, catalogues)
+        found = memory.few("untouched", make, *pools, *catalogues.values())
         verdicts = ()
     return Market(
         by_pool={

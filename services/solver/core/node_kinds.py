@@ -56,12 +56,13 @@ class NodeReader:
         found = self.nodes.of_all(nodes)
         if len(self._kinds) > 2 * len(self.nodes) + _SPARE:
             self._kinds = {kind: kind for kind in found}
-        ids = list(map(id, found))
-        kinds = dict(zip(ids, found, strict=True))
-        number = {one: at for at, one in enumerate(kinds)}
-        return tuple(kinds.values()), np.fromiter(
-            map(number.__getitem__, ids), np.int64, count=len(ids)
-        )
+        ids = np.fromiter(map(id, found), np.int64, count=len(found))
+        _, first, kind_of = np.unique(ids, return_index=True, return_inverse=True)
+        # By first appearance: identities are no order.
+        order = np.argsort(first)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return tuple(map(found.__getitem__, first[order].tolist())), rank[kind_of]
 
     def _read(self, node: Node) -> NodeKind:
         labels = label_keys.canonical_labels(dict(node.labels))

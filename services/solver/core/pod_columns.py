@@ -8,10 +8,10 @@ Laws:
     - Nothing depends on which blocks were met before: codes of names are looked up, never ordered.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
-from operator import attrgetter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, compress
+from operator import attrgetter, not_
 from typing import Any
 
 import numpy as np
@@ -116,36 +116,34 @@ class PodReader:
         )
 
     def _read(self, block: PodBlock) -> BlockColumns:
-        bound = [at for at, node in enumerate(block.nodes) if node]
-        loose = [at for at, node in enumerate(block.nodes) if not node]
-        ended = {at for at, phase in enumerate(block.phases) if phase in _ENDED}
-        if ended:
-            bound = [at for at in bound if at not in ended]
-            loose = [at for at in loose if at not in ended]
-        on_nodes, without = _taken(block, bound), _taken(block, loose)
+        if any(phase in block.phases for phase in _ENDED):
+            block = _where(block, (phase not in _ENDED for phase in block.phases))
+        if "" not in block.nodes:
+            loose = None
+        else:
+            # Even if all are: not the block itself, which is let go as soon as nobody has it.
+            loose = _where(block, map(not_, block.nodes))
+            block = _where(block, block.nodes)
         return BlockColumns(
-            bound=self._bound(on_nodes),
-            gangs=on_nodes.gangs if any(on_nodes.gangs) else (),
-            # Not the block itself, which is let go as soon as nobody else has it.
-            loose=replace(without) if without else None,
-            waiting=np.array([without.shapes, without.created_ms, without.provisionable], np.int64),
+            bound=self._bound(block) if block else _NO_ROWS,
+            gangs=block.gangs if any(block.gangs) else (),
+            loose=loose,
+            waiting=_NO_ROWS[:3] if loose is None else _waiting(loose),
         )
 
     def _bound(self, block: PodBlock) -> Ints:
-        if not block:
-            return _NO_ROWS
         owners = [
-            owner.uid if owner is not None and owner.is_daemonset else "" for owner in block.owners
+            owner.uid
+            if owner is not None and owner.kind == "DaemonSet" and owner.is_daemonset
+            else ""
+            for owner in block.owners
         ]
-        return np.array(
-            [
-                block.shapes,
-                self._codes.of(block.nodes),
-                self._codes.of(owners),
-                list(map(bool, block.deleting_ms)),
-            ],
-            np.int64,
-        )
+        found = np.empty((4, len(block)), np.int64)
+        found[0] = block.shapes
+        found[1] = self._codes.of(block.nodes)
+        found[2] = self._codes.of(owners)
+        found[3] = tuple(map(bool, block.deleting_ms))
+        return found
 
 
 def pod_columns(table: PodTable) -> PodColumns:
@@ -153,15 +151,12 @@ def pod_columns(table: PodTable) -> PodColumns:
     return PodReader().of(table)
 
 
-def _taken(block: PodBlock, rows: list[int]) -> PodBlock:
-    """Return these rows of a block."""
-    if len(rows) == len(block):
-        return block
-    if not rows:
-        return PodBlock()
-    return PodBlock(
-        **{
-            name: tuple(map(column.__getitem__, rows))
-            for name, column in zip(COLUMNS, block.columns(), strict=True)
-        }
-    )
+def _waiting(loose: PodBlock) -> Ints:
+    return np.array([loose.shapes, loose.created_ms, loose.provisionable], np.int64)
+
+
+def _where(block: PodBlock, wanted: Iterable[object]) -> PodBlock:
+    """Return the rows of a block for which something true is given."""
+    selectors = tuple(wanted)
+    columns = (tuple(compress(column, selectors)) for column in block.columns())
+    return PodBlock(**dict(zip(COLUMNS, columns, strict=True)))

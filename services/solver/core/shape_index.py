@@ -7,7 +7,8 @@ selector counts nobody; an affinity is about pods that match all its terms.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 
 from libs.domain.pod import PodShape
 from libs.domain.selector import LabelSelector
@@ -18,16 +19,10 @@ from libs.domain.workload import Namespace
 class ShapeIndex:
     """Shapes by label."""
 
-    __slots__ = ("_by_label", "_known", "_namespaces", "_shapes")
-
-    def __init__(self, shapes: Iterable[PodShape], namespaces: Mapping[str, Namespace]) -> None:
-        self._shapes = {shape.id: (shape, dict(shape.labels)) for shape in shapes}
+    def __init__(self, shapes: Collection[PodShape], namespaces: Mapping[str, Namespace]) -> None:
+        self._given = shapes
         self._namespaces = namespaces
         self._known: dict[tuple[PodAffinityTerm, ...], frozenset[int]] = {}
-        self._by_label: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for number, (_, labels) in self._shapes.items():
-            for item in labels.items():
-                self._by_label[item].append(number)
 
     def spread(self, constraint: TopologySpread, namespace: str) -> frozenset[int]:
         """Return the ids of the shapes that a spread constraint counts."""
@@ -49,6 +44,19 @@ class ShapeIndex:
                 known &= self._matching(term)
             self._known[terms] = known
         return known
+
+    @cached_property
+    def _shapes(self) -> dict[int, tuple[PodShape, dict[str, str]]]:
+        """Made when first asked for: where nothing selects pods it never is."""
+        return {shape.id: (shape, dict(shape.labels)) for shape in self._given}
+
+    @cached_property
+    def _by_label(self) -> Mapping[tuple[str, str], list[int]]:
+        found: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, (_, labels) in self._shapes.items():
+            for item in labels.items():
+                found[item].append(number)
+        return found
 
     def _matching(self, term: PodAffinityTerm) -> frozenset[int]:
         if term.selector is None:

@@ -10,12 +10,13 @@ Source: `docs/sources.md` D1-D3.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.allocatable import corrected
-from libs.domain.capacity import NodeClassRef
+from libs.domain.capacity import NodeClassRef, ObservedAllocatable
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
 from libs.domain.pod import HostPort
@@ -27,7 +28,7 @@ from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
 from services.solver.core.catalogue import CatalogueColumns, matrix, told_apart
 from services.solver.core.domains import apart_from_hostname
-from services.solver.core.market import Offers
+from services.solver.core.market import Offers, Remember
 from services.solver.core.vectors import Bools, Dimensions, Ints, covering
 
 FRESH = timedelta(minutes=15)
@@ -107,21 +108,30 @@ def in_order(pools: Iterable[NodePool]) -> list[NodePool]:
     return sorted(pools, key=lambda pool: (pool.weight, pool.name), reverse=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Bought:
+    """What templates are made of besides pools."""
+
+    observed: Mapping[str, ObservedAllocatable]
+    """What live nodes have shown to be allocatable."""
+    dimensions: Dimensions
+    """The columns of resources."""
+    daemons: Mapping[str, Ask]
+    """What each DaemonSet's pods ask for, by key."""
+    offers: Mapping[str, Offers]
+    """What is sold, by name of the pool."""
+
+
 def templates(
-    snapshot: ClusterSnapshot,
-    now: datetime,
-    dimensions: Dimensions,
-    daemons: Mapping[str, Ask],
-    offers: Mapping[str, Offers],
+    snapshot: ClusterSnapshot, now: datetime, bought: Bought, remember: Remember
 ) -> tuple[tuple[Template, ...], tuple[Refused, ...]]:
     """Return the pools to buy from, in order, and those that are out, in order.
 
     Args:
         snapshot: the cluster.
         now: the instant of the decision.
-        dimensions: the columns of resources.
-        daemons: what each DaemonSet's pods ask for, by key.
-        offers: what is sold, by name of the pool.
+        bought: what templates are made of.
+        remember: knows the templates that were made earlier.
     """
     found: list[Template] = []
     refused: list[Refused] = []
@@ -131,13 +141,21 @@ def templates(
             continue
         problem = _problem(pool, snapshot, now)
         if problem is None:
-            made = _template(len(found), pool, offers[pool.name], snapshot, dimensions, daemons)
+            made = _known(len(found), pool, bought, remember)
             if made.requirements.satisfiable and made.offerings.any():
                 found.append(made)
                 continue
             problem = Rule.POOL_REQUIREMENTS, _nothing_left(made)
         refused.append(Refused(pool=pool, rule=problem[0], message=problem[1]))
     return tuple(found), tuple(refused)
+
+
+def _known(index: int, pool: NodePool, bought: Bought, remember: Remember) -> Template:
+    offers, daemons = bought.offers[pool.name], bought.daemons
+    name = "template", index, bought.dimensions, tuple(daemons)
+    read = pool, bought.observed, *daemons.values()
+    sold = offers.columns, offers.listed_price, offers.paid_price, offers.overlay
+    return remember(name, partial(_template, index, pool, bought), *read, *sold)
 
 
 def _static(pool: NodePool) -> Refused:
@@ -179,14 +197,8 @@ def _problem(pool: NodePool, snapshot: ClusterSnapshot, now: datetime) -> tuple[
     return None
 
 
-def _template(
-    index: int,
-    pool: NodePool,
-    offers: Offers,
-    snapshot: ClusterSnapshot,
-    dimensions: Dimensions,
-    daemons: Mapping[str, Ask],
-) -> Template:
+def _template(index: int, pool: NodePool, bought: Bought) -> Template:
+    offers, dimensions, daemons = bought.offers[pool.name], bought.dimensions, bought.daemons
     requirements = template_requirements(pool)
     offerings = _offerings(offers.columns, requirements)
     coming = tuple(
@@ -205,7 +217,7 @@ def _template(
         overhead[rows] += dimensions.requests(one.ask.shape.requests)
         if one.ask.shape.host_ports and rows.any():
             ports.append(DaemonPorts(ports=one.ask.shape.host_ports, rows=rows))
-    observed = _observed(columns, pool.template.node_class, snapshot)
+    observed = _observed(columns, pool.template.node_class, bought.observed)
     room = _allocatable(columns, observed, dimensions) - overhead
     limited = tuple(name for name in pool.limits if name != NODES)
     return Template(
@@ -297,12 +309,14 @@ def _marks(columns: CatalogueColumns, offerings: Bools, daemons: Sequence[Daemon
 
 
 def _observed(
-    columns: CatalogueColumns, node_class: NodeClassRef, snapshot: ClusterSnapshot
+    columns: CatalogueColumns,
+    node_class: NodeClassRef,
+    observed_allocatable: Mapping[str, ObservedAllocatable],
 ) -> dict[int, Resources]:
     """Return the allocatable that live nodes reported, by the rows of their types."""
     found: dict[int, Resources] = {}
     kinds = {kind.name: index for index, kind in enumerate(columns.types)}
-    for observed in snapshot.observed_allocatable.values():
+    for observed in observed_allocatable.values():
         index = kinds.get(observed.instance_type)
         if observed.node_class == node_class and index is not None:
             rows = np.flatnonzero(columns.row_type == index).tolist()
