@@ -5,8 +5,9 @@ last what is gone for good.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from typing import Any
 
 from cli.options import WhatIf
 from libs.domain.errors import InvalidRequest
@@ -62,6 +63,33 @@ def changed(snapshot: ClusterSnapshot, what_if: WhatIf) -> ClusterSnapshot:
     return snapshot
 
 
+def awakened(
+    documents: Iterable[tuple[str, Mapping[str, Any]]], what_if: WhatIf
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the workloads that sleep, with no replica to copy, as they are once scaled.
+
+    Args:
+        documents: kind and plain form of the objects of a cluster.
+        what_if: what is to change; texts that cannot be read are left to `changed`.
+    """
+    wanted = [one for one in map(_readable, what_if.scale) if one is not None]
+    for kind, document in documents if wanted else ():
+        spec, metadata = document.get("spec") or {}, document["metadata"]
+        if kind not in _KINDS.values() or spec.get("replicas") != 0:
+            continue
+        for one in wanted:
+            named = (metadata.get("namespace"), metadata["name"]) == (one.namespace, one.name)
+            if named and one.kind in ("", kind):
+                yield {**document, "spec": {**spec, "replicas": one.replicas}}
+
+
+def _readable(text: str) -> ScaleOwner | None:
+    try:
+        return _scale(text)
+    except InvalidRequest:
+        return None
+
+
 def _price(text: str) -> Edit:
     found = _PRICE.fullmatch(text)
     if found is None:
@@ -96,7 +124,7 @@ def _add_node(text: str) -> Edit:
     )
 
 
-def _scale(text: str) -> Edit:
+def _scale(text: str) -> ScaleOwner:
     found = _SCALE.fullmatch(text)
     if found is None:
         raise InvalidRequest("write NS/NAME=N, or NS/KIND/NAME=N")

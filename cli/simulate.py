@@ -1,6 +1,5 @@
 """`joiner simulate`: what would change, and cost, if the cluster in some files were otherwise."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import typer
@@ -25,6 +24,8 @@ from services.solver.core.simulating.edited import edited
 from services.solver.core.simulating.simulate import Base, base, outcome
 
 AS_IT_IS = "as it is"
+_AWAKE = "--scale"
+"""The source that is named of workloads that are scaled before they are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class _Lab:
             InvalidRequest: bad input; names the option, or file, object and field.
             OSError: a file cannot be read.
         """
-        cluster = self._with_files(what_if.add)
+        cluster = self._with_files(what_if)
         after = edits.changed(self._with_market(cluster.snapshot, what_if), what_if)
         found = outcome(self.start, after, spent=spending(self.options.refine_budget))
         answer = replace(
@@ -119,11 +120,22 @@ class _Lab:
         )
         return Shown(answer=answer, cluster=cluster)
 
-    def _with_files(self, added: Sequence[str]) -> clusters.OfflineCluster:
-        """Return the cluster with the objects of more files, read as if they were one."""
-        if not added:
-            return self.cluster
-        return self._load(self.given.and_then(clusters.read(added)))
+    def _with_files(self, what_if: WhatIf) -> clusters.OfflineCluster:
+        """Return the cluster with the objects of more files, read as if they were one.
+
+        A workload without replicas is one of them once it is scaled: its file has what to copy.
+        """
+        found, cluster = self.given, self.cluster
+        if what_if.add:
+            found = found.and_then(clusters.read(what_if.add))
+            cluster = self._load(found)
+        awake = tuple((_AWAKE, one) for one in edits.awakened(cluster.documents, what_if))
+        if not awake:
+            return cluster
+        cluster = self._load(found.and_then(clusters.Input(names=(), documents=awake)))
+        # That such a workload is there twice is our doing.
+        notes = tuple(note for note in cluster.notes if not note.startswith(_AWAKE))
+        return replace(cluster, notes=notes)
 
     def _with_market(self, snapshot: ClusterSnapshot, what_if: WhatIf) -> ClusterSnapshot:
         """Return the snapshot with the pools and overlays that files hold."""

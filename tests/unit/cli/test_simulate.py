@@ -156,6 +156,26 @@ def test_a_type_or_a_pool_that_is_gone_leaves_pods_without_a_place(tmp_path: Pat
         assert answer["costDeltaNanosPerHour"] == "-500000000"
 
 
+@pytest.mark.parametrize("name", ["shop/batch", "shop/deployment/batch"])
+def test_a_workload_that_sleeps_is_woken(tmp_path: Path, name: str) -> None:
+    sleeping = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "batch", "namespace": "shop"},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"app": "batch"}},
+            "template": {"metadata": {"labels": {"app": "batch"}}, "spec": POD["spec"]},
+        },
+    }
+    more = written(tmp_path, sleeping, name="more.json")
+
+    answer = simulated(tmp_path, "--add", more, "--scale", f"{name}=2")
+
+    assert [one["name"] for one in answer["diff"]["addedPods"]] == ["batch-0", "batch-1"]
+    assert answer["response"]["pods"]["onExisting"] == "2"
+
+
 def test_what_ifs_are_refined_when_asked(tmp_path: Path) -> None:
     answer = simulated(tmp_path, "--scale", "shop/web=9", "--refine-iterations", "5", "--seed", "1")
 
@@ -284,7 +304,11 @@ def test_a_file_has_many_what_ifs(tmp_path: Path) -> None:
         pytest.param(
             ["--scale", "web=3"], 'there is no workload with pods "web" in', id="namespace"
         ),
-        pytest.param(["--scale", "a/b/c/d=3"], "'a/b/c/d' names no workload", id="too long"),
+        pytest.param(
+            ["--scale", "a/b/c/d=3"],
+            "--scale a/b/c/d=3: 'a/b/c/d' names no workload",
+            id="too long",
+        ),
         pytest.param(["--price", "+10"], "--price +10: write zone=Z", id="price"),
         pytest.param(["--price", "pool=x:+10%"], "'pool=x' selects nothing", id="price key"),
         pytest.param(["--add-node", "pool"], "--add-node pool: write POOL=TYPE", id="add node"),
