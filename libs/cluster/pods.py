@@ -27,6 +27,7 @@ from libs.kube.convert.requests import host_ports, pod_requests
 from libs.kube.objects.pod import Pod
 
 _NOTHING: frozenset[str] = frozenset()
+_SHAPE = PodRow._fields.index("shape")
 
 T = TypeVar("T")
 
@@ -84,7 +85,8 @@ class Pods:
             resource_claims=pod.spec.resource_claims,
             resource_claim_statuses=pod.status.resource_claim_statuses,
         )
-        self._users.update(_used(record))
+        if used := _used(record):
+            self._users.update(used)
         if not record.matters:
             return
         self._due[key] = None
@@ -215,18 +217,25 @@ class Pods:
         return frozenset(one for one in used if self._users[one] > 1) if used else used
 
     def _finish(self, record: PodRecord, placement: Placement, shared: frozenset[str]) -> None:
-        if record.raw is None:
+        raw = record.raw
+        if raw is None:
             return
         record.missing = None
-        completion = Completion(
-            labels=filtered(record.labels, placement.tracked),
-            default_spread=spread_by_default(record, placement.default_spread),
-        )
-        if record.refers:
-            completion, record.missing = _completed(completion, record, placement.resolver, shared)
-        record.shape = self._shapes.finish(record.raw, completion)
+        labels = filtered(record.labels, placement.tracked)
+        spread = spread_by_default(record, placement.default_spread)
+        if not (record.refers or spread):
+            record.shape = self._shapes.labelled(raw, labels)
+        else:
+            completion = Completion(labels=labels, default_spread=spread)
+            if record.refers:
+                completion, record.missing = _completed(
+                    completion, record, placement.resolver, shared
+                )
+            record.shape = self._shapes.finish(raw, completion)
         if record.finished is None or record.finished.shape != record.shape.id:
-            record.finished = record.row._replace(shape=record.shape.id)
+            # Much faster than `_replace`, and done for every pod.
+            row = record.row
+            record.finished = PodRow._make((*row[:_SHAPE], record.shape.id, *row[_SHAPE + 1 :]))
 
     def _checked(
         self, record: PodRecord, placement: Placement, problems: Problems

@@ -15,9 +15,10 @@ from itertools import count
 import msgspec
 
 from libs.domain.device import DeviceClaim
-from libs.domain.pod import PodShape
+from libs.domain.pod import HostPort, PodShape
+from libs.domain.resources import NOTHING, Resources
 from libs.domain.topology import TopologySpread
-from libs.kube.convert.pod import raw_shape
+from libs.kube.convert.pod import constraints, sized
 from libs.kube.convert.selectors import selected_keys
 from libs.kube.convert.volume import NO_VOLUMES, PodVolumes
 from libs.kube.objects.pod import Pod, PodSpec
@@ -52,6 +53,20 @@ class Completion:
     """Only for a shape that has no spread constraints of its own."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Bare:
+    """What pods have in common that differ in their containers only; one for equal contents."""
+
+    shape: PodShape
+    """Without requests, ports and features."""
+    pod_keys: frozenset[str]
+    namespace_keys: frozenset[str]
+
+
+_Value = tuple[_Bare, Resources, tuple[HostPort, ...], tuple[str, ...]]
+"""The content of a raw shape."""
+
+
 class Shapes:
     """All shapes that the pods of a cluster have, or had lately."""
 
@@ -59,8 +74,11 @@ class Shapes:
         self._raw_numbers = count(1)
         self._shape_ids = count(1)
         self._by_text: dict[bytes, RawShape] = {}
-        self._by_value: dict[PodShape, RawShape] = {}
+        self._by_value: dict[_Value, RawShape] = {}
+        self._bare_by_text: dict[bytes, _Bare] = {}
+        self._bare: dict[PodShape, _Bare] = {}
         self._ids: dict[tuple[int, Completion], PodShape] = {}
+        self._plain: dict[tuple[int, Labels], PodShape] = {}
 
     def raw(self, pod: Pod) -> RawShape:
         """Return the raw shape of a pod.
@@ -68,22 +86,45 @@ class Shapes:
         Raises:
             InvalidRequest: a field that Kubernetes refuses.
         """
-        text = _text(pod)
-        found = self._by_text.get(text)
+        text, rest = _text(pod), _text_of_containers(pod)
+        found = self._by_text.get(text + rest)
         if found is None:
-            found = self._by_text[text] = self.intern(raw_shape(pod))
+            bare = self._bare_by_text.get(text)
+            if bare is None:
+                bare = self._bare_by_text[text] = self._bare_of(constraints(pod))
+            found = self._by_text[text + rest] = self._intern(bare, sized(bare.shape, pod))
         return found
 
     def intern(self, shape: PodShape) -> RawShape:
         """Return the raw shape with this content."""
-        found = self._by_value.get(shape)
+        bare = replace(shape, requests=NOTHING, host_ports=(), required_features=())
+        return self._intern(self._bare_of(bare), shape)
+
+    def _bare_of(self, shape: PodShape) -> "_Bare":
+        found = self._bare.get(shape)
         if found is None:
-            found = self._by_value[shape] = RawShape(
+            found = self._bare[shape] = _Bare(
+                shape=shape, pod_keys=_pod_keys(shape), namespace_keys=_namespace_keys(shape)
+            )
+        return found
+
+    def _intern(self, bare: "_Bare", shape: PodShape) -> RawShape:
+        value = bare, shape.requests, shape.host_ports, shape.required_features
+        found = self._by_value.get(value)
+        if found is None:
+            found = self._by_value[value] = RawShape(
                 number=next(self._raw_numbers),
                 shape=shape,
-                pod_keys=_pod_keys(shape),
-                namespace_keys=_namespace_keys(shape),
+                pod_keys=bare.pod_keys,
+                namespace_keys=bare.namespace_keys,
             )
+        return found
+
+    def labelled(self, raw: RawShape, labels: Labels) -> PodShape:
+        """Return the numbered shape of pods to which the cluster adds no more than labels."""
+        found = self._plain.get((raw.number, labels))
+        if found is None:
+            found = self._plain[raw.number, labels] = self.finish(raw, Completion(labels=labels))
         return found
 
     def finish(self, raw: RawShape, completion: Completion) -> PodShape:
@@ -110,19 +151,38 @@ class Shapes:
         used = {raw.number for raw in raws}
         if len(self._by_text) > 2 * len(used) + _SPARE:
             self._by_text = {t: raw for t, raw in self._by_text.items() if raw.number in used}
-            self._by_value = {s: raw for s, raw in self._by_value.items() if raw.number in used}
+            self._by_value = {v: raw for v, raw in self._by_value.items() if raw.number in used}
+            kept = {bare for bare, *_ in self._by_value}
+            self._bare = {shape: bare for shape, bare in self._bare.items() if bare in kept}
+            self._bare_by_text = {t: bare for t, bare in self._bare_by_text.items() if bare in kept}
         if len(self._ids) > 2 * len(finished) + _SPARE:
             self._ids = {key: one for key, one in self._ids.items() if one.id in finished}
+            self._plain = {key: one for key, one in self._plain.items() if one.id in finished}
 
 
 def filtered(labels: Mapping[str, str], keys: frozenset[str]) -> Labels:
     """Return the labels that some selector reads, sorted."""
-    return tuple(sorted((key, labels[key]) for key in keys.intersection(labels)))
+    return tuple([(key, labels[key]) for key in sorted(keys.intersection(labels))])
 
 
 def _text(pod: Pod) -> bytes:
-    """Return a text that is equal for pods whose raw shapes are."""
+    """Return a text that is equal for pods whose constraints, as `constraints` reads them, are."""
     spec, labels = pod.spec, pod.metadata.labels
+    return _encode(
+        (
+            pod.metadata.namespace,
+            [(key, labels.get(key)) for key in _own_label_keys(spec)],
+            spec.node_selector,
+            spec.affinity,
+            spec.tolerations,
+            spec.topology_spread_constraints,
+        )
+    )
+
+
+def _text_of_containers(pod: Pod) -> bytes:
+    """Return a text that is equal for pods whose containers, as `sized` reads them, are."""
+    spec = pod.spec
     bound: tuple[object, ...] = ()
     if spec.node_name:
         status = pod.status
@@ -136,18 +196,12 @@ def _text(pod: Pod) -> bytes:
         )
     return _encode(
         (
-            pod.metadata.namespace,
-            [(key, labels.get(key)) for key in _own_label_keys(spec)],
             spec.containers,
             spec.init_containers,
             spec.resources,
             spec.overhead,
             spec.host_network,
             spec.host_users,
-            spec.node_selector,
-            spec.affinity,
-            spec.tolerations,
-            spec.topology_spread_constraints,
             bound,
         )
     )
@@ -155,10 +209,13 @@ def _text(pod: Pod) -> bytes:
 
 def _own_label_keys(spec: PodSpec) -> list[str]:
     """Return the keys whose value on the pod itself narrows one of its selectors."""
+    near, apart = spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity
+    terms = near.required or near.preferred or apart.required or apart.preferred
+    if not (terms or spec.topology_spread_constraints):
+        return []
     found = {key for one in spec.topology_spread_constraints for key in one.match_label_keys}
-    for affinity in (spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity):
-        terms = (*affinity.required, *(one.pod_affinity_term for one in affinity.preferred))
-        for term in terms:
+    for affinity in (near, apart):
+        for term in (*affinity.required, *(one.pod_affinity_term for one in affinity.preferred)):
             found.update(term.match_label_keys, term.mismatch_label_keys)
     return sorted(found)
 

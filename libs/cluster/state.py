@@ -102,7 +102,8 @@ class ClusterState:
         if error := _nameless(obj):
             self._broken[kind, metadata.namespace, metadata.name] = error
             return
-        self._broken.pop((kind, metadata.namespace, metadata.name), None)
+        if self._broken:
+            self._broken.pop((kind, metadata.namespace, metadata.name), None)
         if isinstance(obj, Pod):
             self._pods.upsert(obj)
             return

@@ -6,11 +6,14 @@ cluster state, which knows all other objects, completes it.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 
 from libs.domain import do_not_disrupt
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import NOWHERE, NodeTerm, Owner, PodPhase, PodRow, PodShape
+from libs.domain.resources import NOTHING
 from libs.domain.taint import Effect, Toleration, TolerationOperator
 from libs.domain.topology import PreferredNodeTerm
 from libs.domain.workload import REQUEST_SUFFIX
@@ -19,7 +22,7 @@ from libs.kube.convert.requests import host_ports, pod_requests
 from libs.kube.convert.volume import PodClaim
 from libs.kube.objects import pod as objects
 from libs.kube.objects.metadata import ObjectMeta
-from libs.kube.objects.pod import Pod, PodSpec
+from libs.kube.objects.pod import Pod, PodSpec, PodStatus
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 POD_GROUP = "scheduling.x-k8s.io/pod-group"
@@ -32,10 +35,35 @@ CONSUME_ANNOTATIONS = (
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _INT32 = 2**31
+_MOST_KNOWN = 4096
+_PHASES = {"": PodPhase.PENDING} | {phase.value: phase for phase in PodPhase}
 
 
 def raw_shape(pod: Pod) -> PodShape:
     """Return the pod's shape without id, labels, volumes and devices.
+
+    Raises:
+        InvalidRequest: a field that Kubernetes refuses; with its path.
+    """
+    return sized(constraints(pod), pod)
+
+
+def sized(shape: PodShape, pod: Pod) -> PodShape:
+    """Return the shape with what the containers of the pod add: requests, ports, features.
+
+    Raises:
+        InvalidRequest: a field that Kubernetes refuses; with its path.
+    """
+    return replace(
+        shape,
+        requests=pod_requests(pod),
+        host_ports=host_ports(pod.spec),
+        required_features=tuple(_required_features(pod.spec)),
+    )
+
+
+def constraints(pod: Pod) -> PodShape:
+    """Return the pod's raw shape without what its containers add.
 
     Raises:
         InvalidRequest: a field that Kubernetes refuses; with its path.
@@ -46,12 +74,11 @@ def raw_shape(pod: Pod) -> PodShape:
     return PodShape(
         id=0,
         namespace=namespace,
-        requests=pod_requests(pod),
+        requests=NOTHING,
         node_selector=selectors.node_selector(spec.node_selector, "spec.nodeSelector"),
         required_node_terms=required_node_terms(spec),
         preferred_node_terms=_preferred_node_terms(spec),
         tolerations=tolerations(spec.tolerations, "spec.tolerations"),
-        host_ports=host_ports(spec),
         topology_spread=tuple(
             topology.topology_spread(one, labels, f"spec.topologySpreadConstraints[{index}]")
             for index, one in enumerate(spec.topology_spread_constraints)
@@ -70,7 +97,6 @@ def raw_shape(pod: Pod) -> PodShape:
         preferred_anti_affinity=topology.weighted_terms(
             affinity.pod_anti_affinity.preferred, namespace, labels, f"{apart}.{_PREFERRED}"
         ),
-        required_features=tuple(_required_features(spec)),
     )
 
 
@@ -120,26 +146,36 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
             provisionable, only to be unbound and without scheduling gates.
     """
     metadata, spec, status = pod.metadata, pod.spec, pod.status
-    owner = owner_of(metadata)
+    annotations = metadata.annotations
     found = PodRow(
         uid=uid_of(metadata),
         namespace=metadata.namespace,
         name=metadata.name,
         shape=0,
         node=spec.node_name,
-        phase=_phase(status.phase),
-        ready=any(one.type == "Ready" and one.status == "True" for one in status.conditions),
+        phase=_PHASES.get(status.phase, PodPhase.UNKNOWN),
+        ready=_has_condition(status, "Ready", status="True"),
         created_ms=milliseconds(metadata.creation_timestamp),
         started_ms=milliseconds(status.start_time),
         deleting_ms=milliseconds(metadata.deletion_timestamp),
         priority=spec.priority or 0,
-        deletion_cost=_deletion_cost(metadata.annotations),
-        do_not_disrupt_ms=do_not_disrupt.parse(metadata.annotations).span_ms,
-        owner=owner,
-        volume_claims=tuple(sorted({one.name for one in claims_of(pod)})),
+        deletion_cost=_deletion_cost(annotations) if annotations else 0,
+        do_not_disrupt_ms=do_not_disrupt.parse(annotations).span_ms if annotations else 0,
+        owner=owner_of(metadata),
+        volume_claims=_claim_names(pod) if spec.volumes else (),
         gang=gang_of(pod),
     )
-    return found._replace(provisionable=_is_provisionable(pod, found, offline=offline))
+    if found.node or not _is_provisionable(pod, found, offline=offline):
+        return found
+    return found._replace(provisionable=True)
+
+
+def _has_condition(pod_status: PodStatus, kind: str, *, status: str) -> bool:
+    return any(one.type == kind and one.status == status for one in pod_status.conditions)
+
+
+def _claim_names(pod: Pod) -> tuple[str, ...]:
+    return tuple(sorted({one.name for one in claims_of(pod)}))
 
 
 def uid_of(metadata: ObjectMeta) -> str:
@@ -166,12 +202,14 @@ def owner_of(metadata: ObjectMeta) -> Owner | None:
     reference = metadata.controller
     if reference is None or not (reference.api_version and reference.kind and reference.name):
         return None
-    return Owner(
-        api_version=reference.api_version,
-        kind=reference.kind,
-        name=reference.name,
-        uid=reference.uid or f"{reference.kind}/{reference.name}",
-    )
+    uid = reference.uid or f"{reference.kind}/{reference.name}"
+    return _owner(reference.api_version, reference.kind, reference.name, uid)
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _owner(api_version: str, kind: str, name: str, uid: str) -> Owner:
+    """Return the owner: one object for all its pods, as far as they come near each other."""
+    return Owner(api_version=api_version, kind=kind, name=name, uid=uid)
 
 
 def gang_of(pod: Pod) -> str:
@@ -188,8 +226,10 @@ def gang_of(pod: Pod) -> str:
 
 def consumed_request(pod: Pod) -> str:
     """Return the name of the ProvisioningRequest that the pod consumes, empty if there is none."""
-    found = (pod.metadata.annotations.get(key, "") for key in CONSUME_ANNOTATIONS)
-    return next(filter(None, found), "")
+    annotations = pod.metadata.annotations
+    if not annotations:
+        return ""
+    return next(filter(None, (annotations.get(key, "") for key in CONSUME_ANNOTATIONS)), "")
 
 
 def request_gang(name: str) -> str:
@@ -238,38 +278,39 @@ def _preferred_node_terms(spec: PodSpec) -> tuple[PreferredNodeTerm, ...]:
 
 def _toleration(given: objects.Toleration, path: str) -> Toleration:
     try:
-        operator = TolerationOperator(given.operator or "Equal")
+        return _parsed_toleration(given.key, given.operator, given.value, given.effect)
+    except InvalidRequest as error:
+        raise error.under(path) from None
+
+
+@lru_cache(maxsize=_MOST_KNOWN)
+def _parsed_toleration(key: str, given_operator: str, value: str, given_effect: str) -> Toleration:
+    try:
+        operator = TolerationOperator(given_operator or "Equal")
     except ValueError:
         known = ", ".join(TolerationOperator)
         raise InvalidRequest(
-            f"unknown operator {given.operator!r}, not one of {known}", field=f"{path}.operator"
+            f"unknown operator {given_operator!r}, not one of {known}", field="operator"
         ) from None
     try:
-        effect = Effect(given.effect) if given.effect else None
+        effect = Effect(given_effect) if given_effect else None
     except ValueError:
         known = ", ".join(Effect)
         raise InvalidRequest(
-            f"unknown effect {given.effect!r}, not one of {known}", field=f"{path}.effect"
+            f"unknown effect {given_effect!r}, not one of {known}", field="effect"
         ) from None
-    if not given.key and operator is not TolerationOperator.EXISTS:
-        raise InvalidRequest("without a key the operator must be Exists", field=f"{path}.operator")
+    if not key and operator is not TolerationOperator.EXISTS:
+        raise InvalidRequest("without a key the operator must be Exists", field="operator")
     return Toleration(
-        key=given.key,
+        key=key,
         operator=operator,
-        value=given.value,
+        value=value,
         effect=effect,
     )
 
 
 def _toleration_order(one: Toleration) -> tuple[str, str, str, str]:
     return one.key, one.operator, one.value, one.effect or ""
-
-
-def _phase(text: str) -> PodPhase:
-    try:
-        return PodPhase(text or "Pending")
-    except ValueError:
-        return PodPhase.UNKNOWN
 
 
 def _deletion_cost(annotations: Mapping[str, str]) -> int:

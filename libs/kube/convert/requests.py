@@ -9,7 +9,7 @@ Containers", "Pod Overhead", "Resize CPU and Memory Resources"; KEP-2837 for res
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from math import ceil
+from functools import lru_cache
 
 from libs.domain import quantity
 from libs.domain.errors import InvalidRequest
@@ -164,21 +164,24 @@ def _requests(resources: ResourceRequirements, path: str) -> _Amounts:
 def _amounts(quantities: Quantities, path: str) -> _Amounts:
     amounts = {}
     for name, text in quantities.items():
-        if problem := qualified_name_problem(name):
+        if problem := _name_problem(name):
             raise InvalidRequest(f"bad resource name: {problem}", field=path)
         try:
             amount = quantity.parse(text)
         except InvalidRequest as error:
             raise error.under(f"{path}.{name}") from None
-        if amount < 0:
+        if amount.numerator < 0:
             raise InvalidRequest(f"{text!r} is negative", field=f"{path}.{name}")
         amounts[name] = amount
     return amounts
 
 
+_name_problem = lru_cache(maxsize=256)(qualified_name_problem)
+
+
 def _rounded(amounts: _Amounts) -> dict[str, int]:
     return {
-        name: ceil(amount * 1000) if name == CPU else ceil(amount)
+        name: -(-amount.numerator * (1000 if name == CPU else 1) // amount.denominator)
         for name, amount in amounts.items()
         if amount and _is_compared(name)
     }
@@ -191,11 +194,14 @@ def _is_compared(name: str) -> bool:
 
 def _add(total: _Amounts, amounts: Mapping[str, Fraction]) -> None:
     for name, amount in amounts.items():
-        total[name] = total.get(name, Fraction(0)) + amount
+        # Sums of fractions are slow, and most pods have one container.
+        total[name] = total[name] + amount if name in total else amount
 
 
 def _largest(left: Mapping[str, Fraction], right: Mapping[str, Fraction]) -> _Amounts:
     larger = dict(left)
     for name, amount in right.items():
-        larger[name] = max(larger.get(name, amount), amount)
+        there = larger.get(name)
+        if there is None or (there is not amount and there < amount):
+            larger[name] = amount
     return larger
