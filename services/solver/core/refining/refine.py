@@ -14,6 +14,7 @@ from services.solver.core.encode import Encoded
 from services.solver.core.packed import Cancelled, Packed
 from services.solver.core.refining.bound import Bound, lower_bound
 from services.solver.core.refining.construct import construct
+from services.solver.core.refining.diversify import diversified
 from services.solver.core.refining.fluid import Fluid, Placed, fluid
 from services.solver.core.refining.quick import quick_bound
 from services.solver.core.refining.score import Score, score
@@ -108,7 +109,7 @@ def refine(
     stop = spent if exactly is None else _never
     if stop() or not fast.packer.bins.claims:
         return unrefined(fast)
-    best, bound = fast, quick_bound(fast.problem, fast.packer.bins, _paid)
+    best, bound = _better(encoded, fast, fast), quick_bound(fast.problem, fast.packer.bins, _paid)
     flow = _fluid(encoded, fast, _paid)
     near = lower_bound(flow)
     bound = max(bound, near.nanos_per_hour)
@@ -139,7 +140,9 @@ def _never() -> bool:
 
 
 def _better(encoded: Encoded, known: Packed, other: Packed | None) -> Packed:
-    """Return the other answer if it has places for the same pods and is better."""
+    """Return the other answer, spot nodes spread, if it places the same pods and is better."""
+    if other is not None:
+        other = diversified(encoded, other) or other
     if other is None or _without_place(other) != _without_place(known):
         return known
     return other if _score(encoded, other) < _score(encoded, known) else known

@@ -1,5 +1,6 @@
 """What a plan is chosen by besides its price."""
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from tests.support.builders import (
     a_snapshot,
     a_type,
     amounts,
+    an_offering,
     an_owner,
     pods,
     some_types,
@@ -144,6 +146,31 @@ def test_plans_are_scored_as_a_whole(objective: Objective, expected: tuple[int, 
     scored = score(encoded, found)
     beyond = scored.objective - found.answer.weight
     assert (scored.crowded, scored.narrow, beyond) == expected
+
+
+@pytest.mark.parametrize(
+    ("share_ppm", "most"),
+    [
+        pytest.param(0, 6, id="any share"),
+        pytest.param(500_000, 3, id="half of them"),
+        pytest.param(100_000, 1, id="at least one node"),
+    ],
+)
+def test_no_offering_has_more_than_its_share_of_spot_nodes(share_ppm: int, most: int) -> None:
+    found = decided(Objective(spot_diversity=SpotDiversity(share_ppm=share_ppm)))
+
+    sold = Counter((one.cheapest.instance_type, one.cheapest.zone) for one in found.plan.nodeclaims)
+    assert max(sold.values()) == most
+    assert sum(len(one.pod_uids) for one in found.plan.nodeclaims) == 6
+
+
+def test_where_there_is_no_other_offering_a_plan_stays() -> None:
+    only = a_type(offerings=(an_offering("zone-a", "spot"),))
+    objective = Objective(spot_diversity=SpotDiversity(share_ppm=500_000))
+
+    found = decided(objective, catalogues=[a_catalogue(only)])
+
+    assert bought(found) == [("m-4", "spot")] * 6
 
 
 @pytest.mark.parametrize(
