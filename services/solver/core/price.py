@@ -2,44 +2,65 @@
 
 from collections.abc import Mapping
 
+from libs.collections.identity_memo import IdentityMemo
 from libs.domain import labels as label_keys
+from libs.domain.capacity import Catalogue
+from libs.domain.node import Node
+from libs.domain.nodeclaim import NodeClaim
 from libs.domain.price import OfferingKey, prices
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.market import Market
+from services.solver.core.market import NOTHING_REMEMBERED, Market, Memory
 
 _SPELLINGS = {
     key: (key, *(alias for alias, meant in label_keys.ALIASES.items() if meant == key))
     for key in (label_keys.INSTANCE_TYPE, label_keys.ZONE, label_keys.CAPACITY_TYPE)
 }
 _TYPE, _ZONE, _CAPACITY_TYPE = _SPELLINGS.values()
+_UNKNOWN: OfferingKey = ("", "", "")
 
 
-def existing_price(snapshot: ClusterSnapshot, market: Market) -> int:
+def existing_price(
+    snapshot: ClusterSnapshot, market: Market, memory: Memory = NOTHING_REMEMBERED
+) -> int:
     """Return nano-dollars per hour of all claims whose type, zone and capacity type are known.
 
     Overlays count for nodes that exist as well: they say what is really paid.
     """
-    known: dict[int, dict[OfferingKey, int]] = {}
-    labels = {
-        node.nodeclaim: dict(node.labels) for node in snapshot.nodes.values() if node.nodeclaim
-    }
+    reader: IdentityMemo[Node, OfferingKey] = memory.few(
+        "offerings of nodes", lambda: IdentityMemo(_offering_of)
+    )
+    nodes = [node for node in snapshot.nodes.values() if node.nodeclaim]
+    keys = dict(zip((node.nodeclaim for node in nodes), reader.of_all(nodes), strict=True))
+    known: dict[int, Mapping[OfferingKey, int]] = {}
     found = 0
     for claim in snapshot.nodeclaims.values():
         columns = market.of_claim(claim)
         if columns is None:
             continue
         if id(columns) not in known:
-            known[id(columns)] = prices(columns.source)
-        own = labels.get(claim.name, {}), dict(claim.labels)
-        key = _label(_TYPE, own), _label(_ZONE, own), _label(_CAPACITY_TYPE, own)
+            known[id(columns)] = _prices(columns.source, memory)
+        key = keys.get(claim.name, _UNKNOWN)
+        if "" in key:
+            key = _filled(key, _offering_of(claim))
         found += known[id(columns)].get(key, 0)
     return found
 
 
-def _label(spellings: tuple[str, ...], many: tuple[Mapping[str, str], ...]) -> str:
-    """Return the first value there is; a node's labels are before its claim's."""
-    for labels in many:
-        for spelling in spellings:
-            if spelling in labels:
-                return labels[spelling]
-    return ""
+def _prices(catalogue: Catalogue, memory: Memory) -> Mapping[OfferingKey, int]:
+    found: Mapping[OfferingKey, int] = memory.few("prices", lambda: prices(catalogue), catalogue)
+    return found
+
+
+def _offering_of(there: Node | NodeClaim) -> OfferingKey:
+    """Return the offering that labels name; aliases count where the label itself is missing."""
+    labels = dict(there.labels)
+    return _label(_TYPE, labels), _label(_ZONE, labels), _label(_CAPACITY_TYPE, labels)
+
+
+def _filled(key: OfferingKey, other: OfferingKey) -> OfferingKey:
+    """Return an offering with what is missing: a node's labels are before its claim's."""
+    return key[0] or other[0], key[1] or other[1], key[2] or other[2]
+
+
+def _label(spellings: tuple[str, ...], labels: Mapping[str, str]) -> str:
+    return next((labels[one] for one in spellings if one in labels), "")

@@ -57,7 +57,7 @@ def solve(
         plan=found.plan,
         cost=Cost(
             new_nanos_per_hour=_price(found.plan),
-            existing_nanos_per_hour=existing_price(snapshot, encoded.market),
+            existing_nanos_per_hour=existing_price(snapshot, encoded.market, memory),
             lower_bound_nanos_per_hour=refined.lower_bound,
             objective_nanos_per_hour=refined.objective,
         ),

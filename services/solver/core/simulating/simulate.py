@@ -73,7 +73,7 @@ def base(
     return Base(
         snapshot=snapshot,
         options=options,
-        cost_nanos_per_hour=existing_price(snapshot, sold),
+        cost_nanos_per_hour=existing_price(snapshot, sold, memory),
         memory=memory,
         columns=tuple(columns),
         overlays=tuple(overlays),
