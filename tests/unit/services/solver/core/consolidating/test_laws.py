@@ -1,9 +1,9 @@
 """Laws of every consolidation over random clusters with all kinds of constraints mixed.
 
-A plan for a random cluster is carried out, some of its pods go away, and what is left is
-consolidated. Then the commands are carried out one after the other on the Kubernetes documents;
-before each, the checker, which shares nothing with the solver, judges what the command plans for
-its pods on the cluster that all commands before it have left.
+A plan for a random cluster is carried out, some of its pods go away, others may now have places,
+and what is left is consolidated. Then the commands are carried out one after the other on the
+Kubernetes documents; before each, the checker, which shares nothing with the solver, judges what
+the command plans for its pods on the cluster that all commands before it have left.
 
 `JOINER_TEST_CONSOLIDATION_EXAMPLES=1000 pytest --hypothesis-seed=1` runs more examples.
 """
@@ -44,15 +44,20 @@ def fleets(draw: st.DrawFn) -> MixedCluster:
     mixed = draw(mixed_clusters())
     # What devices the pods of a plan got would have to be made up.
     assume(FeatureGate.DYNAMIC_RESOURCES not in mixed.gates)
-    loaded = load(mixed)
-    bought = with_plan(mixed, loaded, solve(loaded.snapshot, loaded.options).plan, "n")
+    bought = _planned(mixed, "n")
     gone = pick(draw, 20, 35, 50)
     kept = [
         one
         for one in bought.documents
         if one["kind"] != "Pod" or not one["spec"].get("nodeName") or not chance(draw, gone)
     ]
-    return replace(bought, documents=tuple(kept))
+    # Whoever waits now may have a place: a command may count on that, the checker does not.
+    return _planned(replace(bought, documents=tuple(kept)), "m")
+
+
+def _planned(mixed: MixedCluster, tag: str) -> MixedCluster:
+    loaded = load(mixed)
+    return with_plan(mixed, loaded, solve(loaded.snapshot, loaded.options).plan, tag)
 
 
 def asked(loaded: Loaded) -> Consolidation:
