@@ -1,15 +1,16 @@
-"""Packs once more, on those types alone that the bound buys.
+"""Packs again, on types alone that the bound buys, and then on ever smaller ones of them.
 
 In the fast stage a claim grows as long as any type still has room: so it ends as one of the largest
 types, whatever those cost for what they have. Where only types that are worth their price have
-room, it cannot. Everything else is the fast stage's work, so that every rule holds; what a claim
-may then be launched as is not narrowed.
+room, it cannot; and of those a small one is left with less room that nobody needs. Everything else
+is the fast stage's work, so that every rule holds; what a claim may then be launched as is not
+narrowed.
 
 Left out where pods have preferences, which are given up one by one as room gets less; and pools
 with minValues or limits keep all their types, since those count types that are not bought.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -21,29 +22,56 @@ from services.solver.core.packed import Cancelled, Packed, packed
 from services.solver.core.refining.bound import Bound
 from services.solver.core.refining.fluid import Fluid
 from services.solver.core.template import Template
+from services.solver.core.vectors import Bools
+
+_MOST_TRIED = 8
 
 _SOME = 1e-6
 """Instances below which nothing is bought."""
 
 
-def construct(
-    encoded: Encoded, fast: Packed, flow: Fluid, bound: Bound, cancelled: Cancelled
-) -> Packed | None:
-    """Return an answer on types that the bound buys; None where that cannot be tried.
+def narrowed(encoded: Encoded, fast: Packed, flow: Fluid, bound: Bound) -> Iterator[Encoded]:
+    """Yield what was solved with room on fewer types: those that the bound buys, ever smaller ones.
+
+    Whoever fits on none of them keeps what is cheapest.
+    """
+    if any(len(asks) > 1 for asks in fast.problem.asks):
+        return
+    seen: set[bytes] = set()
+    bought = bound.bought > _SOME
+    dearest = np.unique(flow.offers.price[bought])[::-1]
+    for price in dearest[:: -(-len(dearest) // _MOST_TRIED) or 1]:
+        kept = _covering(flow, bought & (flow.offers.price <= price), bought)
+        if kept.tobytes() in seen:
+            continue
+        seen.add(kept.tobytes())
+        yield replace(
+            encoded,
+            templates=tuple(
+                _only(template, flow.offers.row[kept & (flow.offers.template == index)])
+                for index, template in enumerate(encoded.templates)
+            ),
+        )
+
+
+def construct(encoded: Encoded, fast: Packed, fewer: Encoded, cancelled: Cancelled) -> Packed:
+    """Return the answer with room on fewer types.
 
     Raises:
         Unavailable: `cancelled` said so.
     """
-    if any(len(asks) > 1 for asks in fast.problem.asks):
-        return None
-    narrowed = tuple(
-        _only(template, flow.offers.row[(flow.offers.template == index) & (bound.bought > _SOME)])
-        for index, template in enumerate(encoded.templates)
-    )
-    if all(one is other for one, other in zip(narrowed, encoded.templates, strict=True)):
-        return None
-    found = packed(replace(encoded, templates=narrowed), cancelled)
-    return _widened(encoded, fast, found)
+    return _widened(encoded, fast, packed(fewer, cancelled))
+
+
+def _covering(flow: Fluid, kept: Bools, bought: Bools) -> Bools:
+    """Return the offers that are kept, and the cheapest one for each group that may use none."""
+    found = kept.copy()
+    price = flow.offers.price
+    for usable in flow.usable[~(flow.usable & kept).any(axis=1)]:
+        own = usable & bought if (usable & bought).any() else usable
+        if not (usable & found).any() and own.any():
+            found[np.where(own, price, np.inf).argmin()] = True
+    return found
 
 
 def _only(template: Template, rows: Iterable[int]) -> Template:

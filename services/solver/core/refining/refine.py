@@ -1,8 +1,8 @@
 """`refine`: from the answer of the fast stage to a cheaper one, with a bound that says how good.
 
-The first iteration finds the bound and packs once more on what the bound buys alone; all others
-are the local search's, which begins at the cheaper of the two. Whatever is found has to be better
-than the fast answer, or that one stays.
+The first iteration finds the bound and packs again on what the bound buys alone, some more pack on
+ever smaller types of that; all others are the local search's, which begins at the best so far.
+Whatever is found has to be better than the fast answer, or that one stays.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from services.solver.core.answer import Answer
 from services.solver.core.encode import Encoded
 from services.solver.core.packed import Cancelled, Packed
 from services.solver.core.refining.bound import Bound, lower_bound
-from services.solver.core.refining.construct import construct
+from services.solver.core.refining.construct import construct, narrowed
 from services.solver.core.refining.diversify import diversified
 from services.solver.core.refining.fluid import Fluid, Placed, fluid
 from services.solver.core.refining.quick import quick_bound
@@ -116,8 +116,13 @@ def refine(
     if encoded.options.objective.weighs_nodes:
         flow = _fluid(encoded, fast, _weighed)
         near = lower_bound(flow)
-    best = _better(encoded, best, construct(encoded, fast, flow, near, cancelled))
-    ran = 1
+    ran = 0
+    for fewer in narrowed(encoded, fast, flow, near):
+        if ran and (ran >= most or stop()):
+            break
+        best = _better(encoded, best, construct(encoded, fast, fewer, cancelled))
+        ran += 1
+    ran = max(ran, 1)
     start = Start(encoded=encoded, packed=best, fluid=flow, bound=near, seed=encoded.options.seed)
     search = begin(start) if ran < most and not stop() else None
     while search is not None and ran < most:

@@ -60,6 +60,20 @@ def test_a_claim_does_not_grow_to_a_type_that_is_not_worth_its_price() -> None:
     assert refined.iterations == 1
 
 
+def test_every_set_of_types_that_is_tried_is_an_iteration() -> None:
+    lean = a_type("lean", capacity=amounts(cpu=4, memory="4Gi", pods=110), price=100_000_000)
+    wide = a_type("wide", capacity=amounts(cpu=4, memory="32Gi", pods=110), price=150_000_000)
+    cluster = a_cluster(
+        shapes=[a_shape(1, memory="512Mi"), a_shape(2, memory="3Gi")],
+        catalogues=[a_catalogue(lean, wide)],
+    )
+
+    first, more = (solve(cluster, SolveOptions(refine_iterations=number)) for number in (1, 9))
+
+    assert (first.iterations, more.iterations) == (1, 2)
+    assert price(more) <= price(first) <= price(solve(cluster, FAST))
+
+
 def test_what_a_claim_may_be_launched_as_is_not_narrowed() -> None:
     plan = solve(a_cluster(), ONCE).plan
 
