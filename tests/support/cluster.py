@@ -70,6 +70,8 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
             lifecycle_address=target("lifecycle"),
             sinks=(target("disruption"),),
             providers={GROUP: target("provider_kwok")},
+            # A budget is real time: what comes of it is not the same twice.
+            refine_budget=timedelta(),
         ),
     }
 )

@@ -1,6 +1,7 @@
 """The solver as a service: over gRPC in memory, built by its own `build`."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from joiner.snapshot.v1 import snapshot_pb2, snapshot_pb2_grpc
@@ -44,6 +45,23 @@ def test_an_inline_snapshot_gets_the_answer_of_the_pure_function() -> None:
             client = await _client(world)
             answer = await client.solve(SolveQuestion(snapshot=snapshot))
             assert answer == solve(snapshot, SolveOptions())
+
+    run_virtual(scenario())
+
+
+def test_a_budget_refines_and_its_iterations_replay_it() -> None:
+    snapshot = a_snapshot(pods=pods(30))
+    options = SolveOptions(refine_budget=timedelta(milliseconds=200))
+
+    async def scenario() -> None:
+        async with World() as world:
+            client = await _client(world)
+            answer = await client.solve(SolveQuestion(snapshot=snapshot, options=options))
+            assert answer.options == options
+            assert answer.iterations > 0
+            assert (answer.cost.bound_ratio_ppm or 0) >= 1_000_000
+            replay = replace(options, refine_iterations=answer.iterations)
+            assert replace(solve(snapshot, replay), options=options) == answer
 
     run_virtual(scenario())
 
