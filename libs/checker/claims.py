@@ -6,6 +6,7 @@ it may become. kube-scheduler knows none of them.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from libs.checker.nodes import find_offering, planned_name
 from libs.domain import feature_gates
@@ -21,6 +22,8 @@ from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.check import Violation
+
+_REMEMBERED = 2**16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,9 +172,11 @@ def _launch_list_violations(bought: Purchase) -> Iterator[Violation]:
     if claim.cheapest.instance_type not in claim.instance_types:
         yield _wrong(claim, "LaunchList", "the cheapest type is not in the launch list")
     cheaper: set[str] = set()
+    asked = claim.requirements.without([keys.NODEPOOL])
     for name in claim.instance_types:
-        yield from _holes(bought, kinds, name)
-        offerings = _fitting(bought, kinds, name)
+        offerings = _fitting(bought, asked, kinds, name)
+        if offerings:
+            yield from _holes(bought, kinds[name], offerings)
         if not offerings:
             yield _wrong(claim, "LaunchList", f'"{name}" is not sold, or is too small')
         elif (
@@ -183,35 +188,41 @@ def _launch_list_violations(bought: Purchase) -> Iterator[Violation]:
         yield _wrong(claim, "Cheapest", f"{min(cheaper)} fits and costs less")
 
 
-def _fitting(bought: Purchase, kinds: Mapping[str, InstanceType], name: str) -> list[Offering]:
-    """Return the offerings of a listed type that the claim may be launched as."""
+def _fitting(
+    bought: Purchase, asked: Requirements, kinds: Mapping[str, InstanceType], name: str
+) -> list[Offering]:
+    """Return the offerings of a listed type that the claim, asking so, may be launched as."""
     kind = kinds.get(name)
-    if kind is None:
+    if kind is None or not _meet(asked, kind.requirements):
         return []
     claim, observed = bought.claim, bought.observed.get(name, NOTHING)
-    asked = claim.requirements.without([keys.NODEPOOL])
     return [
         one
         for one in kind.offerings
         if one.available
-        and asked.has_intersection(kind.requirements)
-        and asked.has_intersection(one.requirements)
+        and _meet(asked, one.requirements)
         and claim.requests.fits(allocatable(kind, one, observed))
     ]
 
 
-def _holes(bought: Purchase, kinds: Mapping[str, InstanceType], name: str) -> Iterator[Violation]:
+def _holes(
+    bought: Purchase, kind: InstanceType, fitting: Collection[Offering]
+) -> Iterator[Violation]:
     """Yield offerings that are allowed and too small, of a type that otherwise is not."""
-    fitting = _fitting(bought, kinds, name)
-    if not fitting:
-        return
     claim, catalogue = bought.claim, bought.catalogue
     well_known = keys.WELL_KNOWN.union(catalogue.well_known_keys)
-    for one in kinds[name].offerings:
-        allowed = claim.requirements.is_compatible(one.requirements, allow_undefined=well_known)
-        if one.available and allowed and one not in fitting:
-            where = f"{name} in {one.zone} as {one.capacity_type}"
+    for one in kind.offerings:
+        if not one.available or one in fitting:
+            continue
+        if claim.requirements.is_compatible(one.requirements, allow_undefined=well_known):
+            where = f"{kind.name} in {one.zone} as {one.capacity_type}"
             yield _wrong(claim, "LaunchList", f"{where} is allowed, and is too small")
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _meet(some: Requirements, others: Requirements) -> bool:
+    """Tell whether two sets have something in common; claims ask the same of all types."""
+    return some.has_intersection(others)
 
 
 def _shown(option: LaunchOption) -> str:

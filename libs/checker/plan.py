@@ -25,12 +25,14 @@ from libs.domain.overlay import OverlaidOffer, completed
 from libs.domain.plan import Plan
 from libs.domain.pod import PodRow
 from libs.domain.reason import TargetKind
-from libs.domain.resources import NOTHING, Resources
+from libs.domain.resources import CPU, MEMORY, NOTHING, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution
 from libs.oracle.check import Placement, Violation, check
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import key_of, metadata_of
+
+_LAST = (0, 0, 0, "")
 
 
 def check_solution(
@@ -93,7 +95,7 @@ def check_plan(
     placed = [names.get(uid, uid) for uid in _placed(plan)]
     there = ahead(cluster, snapshot, placed, coming)
     # Virtual pods come last, as they are given up to real ones.
-    placements = list(_placements(plan, names, virtual, real=True))
+    placements = _largest_first(_placements(plan, names, virtual, real=True), snapshot, rows, names)
     placements += _placements(plan, names, virtual, real=False)
     violations += check(there, nodes, placements, daemon_sets=daemon_sets)
     return violations
@@ -152,6 +154,23 @@ def _placements(
         for uid in claim.pod_uids:
             if (uid in virtual) is not real:
                 yield names.get(uid, uid), planned_name(claim)
+
+
+def _largest_first(
+    placements: Iterable[Placement],
+    snapshot: ClusterSnapshot,
+    rows: Mapping[str, PodRow],
+    names: Mapping[str, str],
+) -> list[Placement]:
+    """Return the placements in the order in which plans are made, which is likely to work.
+
+    Source: `docs/sources.md` D4.
+    """
+    queue = {}
+    for uid, row in rows.items():
+        asked = snapshot.shapes[row.shape].requests
+        queue[names[uid]] = (-asked.get(CPU), -asked.get(MEMORY), row.created_ms, uid)
+    return sorted(placements, key=lambda one: queue.get(one[0], _LAST))
 
 
 def _virtual(snapshot: ClusterSnapshot) -> frozenset[str]:
