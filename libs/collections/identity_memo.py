@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 from weakref import ref
 
 K = TypeVar("K")
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class IdentityMemo(Generic[K, V]):
-    """One value per object; for objects that never change.
+    """One value, not None, per object; for objects that never change.
 
     Several threads may share one: at worst two of them make the same value, of which one is kept.
     """
@@ -28,16 +28,19 @@ class IdentityMemo(Generic[K, V]):
 
     def of_all(self, keys: Sequence[K]) -> list[V]:
         """Return the values of many objects, in their order."""
-        values = self._values
-        try:
-            return list(map(values.__getitem__, map(id, keys)))
-        except KeyError:
-            return [values[id(key)] if id(key) in values else self._put(key) for key in keys]
+        found = list(map(self._values.get, map(id, keys)))
+        for at in [at for at, value in enumerate(found) if value is None]:
+            key = keys[at]
+            found[at] = self._put(key)
+        return cast("list[V]", found)
 
     def __len__(self) -> int:
         return len(self._values)
 
     def _put(self, key: K) -> V:
+        there = self._values.get(id(key))
+        if there is not None:
+            return there  # it came twice
         value = self._values[id(key)] = self._make(key)
         self._alive[id(key)] = ref(key, partial(self._forget, id(key)))
         self.made += 1

@@ -181,7 +181,9 @@ def ends_block(uid: str) -> bool:
 
 def _spans(uids: Sequence[str]) -> list[tuple[int, int]]:
     """Return begin and end of each block into which rows with these uids are cut."""
-    ends = [end for end, uid in enumerate(uids, start=1) if ends_block(uid)]
+    # As `ends_block`, written out: this is done for every pod of a full push.
+    sums = map(crc32, map(str.encode, uids))
+    ends = [end for end, checksum in enumerate(sums, start=1) if not checksum % _MEAN_ROWS]
     if len(uids) and (not ends or ends[-1] < len(uids)):
         ends.append(len(uids))
     return list(pairwise([0, *ends]))

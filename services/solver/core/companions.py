@@ -41,7 +41,7 @@ def together(
     """
     found = _with_shared_volumes(asks, running)
     matched = _matched(asks, running, namespaces)
-    there = frozenset(shape.id for shape in running)
+    there = frozenset(shape.id for shape in running) if matched else frozenset()
     turn = {number: position for position, number in enumerate(asks)}.__getitem__
     for number, others in matched.items():
         for one in sorted(others & matched.keys() - {number}, key=turn):
@@ -81,6 +81,8 @@ def _with_shared_volumes(asks: _Asks, running: Sequence[PodShape]) -> dict[int, 
         for one in many[-1].shape.shared_volumes:
             if one.topology_key:
                 users[one].append(number)
+    if not users:
+        return found
     made = {one for shape in running for one in shape.shared_volumes}
     for one in [one for one in users if one not in made]:
         keys = frozenset({one.topology_key})

@@ -38,7 +38,7 @@ from services.solver.core.supply import Supply
 from services.solver.core.template import Bought, Refused, Template, templates
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Dimensions
-from services.solver.core.workload import Group, Workload, workload
+from services.solver.core.workload import Group, Workload, notable, workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,8 @@ def encode(
     snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
     if _counts_devices(options):
         snapshot = delegated(snapshot)
-    work = workload(snapshot, now, memory.pods_of(snapshot.pods))
+    notable_of = memory.few("notable", lambda: IdentityMemo(notable))
+    work = workload(snapshot, now, memory.pods_of(snapshot.pods), notable_of)
     asks, daemons = _asks(snapshot, work, options, memory), _daemons(snapshot, options, memory)
     waiting = [group.shape for group in work.groups]
     coming = [one.shape for one in daemons.values()]

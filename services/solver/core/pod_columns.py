@@ -8,39 +8,27 @@ Laws:
     - Nothing depends on which blocks were met before: codes of names are looked up, never ordered.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
-from operator import attrgetter, not_
+from functools import cached_property, partial
+from itertools import chain, pairwise, repeat
+from operator import attrgetter
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from libs.collections.codes import Codes
 from libs.collections.identity_memo import IdentityMemo
-from libs.domain.pod import PodPhase
-from libs.domain.pod_table import COLUMNS, PodBlock, PodTable
+from libs.domain.pod_table import PodBlock, PodTable
+from services.solver.core.block_columns import BlockColumns, read
 from services.solver.core.vectors import Ints
 
-_ENDED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _MOST_CODES = 2**18
 """More names than this are forgotten together with all that was made of them."""
+_BASES = 4
+"""Most tables that others are cut from."""
 _NO_ROWS = np.zeros((4, 0), np.int64)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BlockColumns:
-    """What is known of a block."""
-
-    bound: Ints
-    """(4, n_bound): per pod on a node its shape's id, the codes of its node and of the DaemonSet's
-    uid that owns it, and whether it is terminating."""
-    gangs: tuple[str, ...]
-    """(n_bound,): gangs of those pods; empty if none has any."""
-    loose: PodBlock | None
-    """Pods without a node."""
-    waiting: Ints
-    """(3, n_loose): of those the shape's id, when they were created, and whether they wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,6 +47,8 @@ class PodColumns:
     waiting: Ints
     """(3, n_loose): as in `BlockColumns`, in order of uid."""
     blocks: tuple[BlockColumns, ...]
+    bound: Ints
+    """(4, n_bound): the first four columns."""
 
     def places(self, column: Ints, names: Sequence[str], missing: int) -> Ints:
         """Return (n,): where among these names is the one with each code, or `missing`."""
@@ -69,7 +59,7 @@ class PodColumns:
         return found
 
     def loose(self, name: str) -> list[Any]:
-        """Return a column, by its name in a block, of the pods without a node."""
+        """Return a column, by its name in `LoosePods`, of the pods without a node."""
         of = attrgetter(name)
         parts = (of(one.loose) for one in self.blocks if one.loose is not None)
         return list(chain.from_iterable(parts))
@@ -81,7 +71,30 @@ class PodColumns:
             for at, gang in enumerate(one.gangs, begin):
                 if gang:
                     yield at, gang
-            begin += one.bound.shape[1]
+            begin += one.size
+
+
+class _Base:
+    """The columns of a table that lives, from which those of the next one are cut."""
+
+    def __init__(self, table: ref[PodTable], columns: PodColumns, ids: Sequence[int]) -> None:
+        self.table = table
+        self.bound = columns.bound
+        self._blocks = columns.blocks
+        self._ids = ids
+
+    def where(self, ids: Sequence[int]) -> Ints:
+        """Return (n,): where in the table are the blocks of these identities, or -1."""
+        return np.fromiter(map(self._positions.get, ids, repeat(-1)), np.int64, count=len(ids))
+
+    @cached_property
+    def _positions(self) -> Mapping[int, int]:
+        return dict(zip(self._ids, range(len(self._ids)), strict=True))
+
+    @cached_property
+    def begins(self) -> Ints:
+        """(n_blocks + 1,): where each block begins in `bound`."""
+        return np.cumsum([0, *map(attrgetter("size"), self._blocks)])
 
 
 class PodReader:
@@ -89,8 +102,11 @@ class PodReader:
 
     def __init__(self) -> None:
         self._codes = Codes()
-        self.blocks: IdentityMemo[PodBlock, BlockColumns] = IdentityMemo(self._read)
+        self.blocks: IdentityMemo[PodBlock, BlockColumns] = IdentityMemo(
+            partial(read, codes=self._codes)
+        )
         self._tables: IdentityMemo[PodTable, PodColumns] = IdentityMemo(self._put_together)
+        self._bases: tuple[_Base, ...] = ()
 
     def of(self, table: PodTable) -> PodColumns:
         """Return the columns of a table."""
@@ -103,9 +119,11 @@ class PodReader:
 
     def _put_together(self, table: PodTable) -> PodColumns:
         blocks = tuple(self.blocks.of_all(table.blocks))
-        bound = np.concatenate([_NO_ROWS, *(one.bound for one in blocks)], axis=1)
+        ids = list(map(id, table.blocks))
+        parts = list(self._parts(ids, blocks))
+        bound = np.concatenate([_NO_ROWS, *parts], axis=1)
         waiting = [one.waiting for one in blocks if one.loose is not None]
-        return PodColumns(
+        found = PodColumns(
             codes=self._codes,
             shape=bound[0],
             node=bound[1],
@@ -113,50 +131,44 @@ class PodReader:
             terminating=bound[3],
             waiting=np.concatenate([_NO_ROWS[:3], *waiting], axis=1),
             blocks=blocks,
+            bound=bound,
         )
-
-    def _read(self, block: PodBlock) -> BlockColumns:
-        if any(phase in block.phases for phase in _ENDED):
-            block = _where(block, (phase not in _ENDED for phase in block.phases))
-        if "" not in block.nodes:
-            loose = None
-        else:
-            # Even if all are: not the block itself, which is let go as soon as nobody has it.
-            loose = _where(block, map(not_, block.nodes))
-            block = _where(block, block.nodes)
-        return BlockColumns(
-            bound=self._bound(block) if block else _NO_ROWS,
-            gangs=block.gangs if any(block.gangs) else (),
-            loose=loose,
-            waiting=_NO_ROWS[:3] if loose is None else _waiting(loose),
-        )
-
-    def _bound(self, block: PodBlock) -> Ints:
-        owners = [
-            owner.uid
-            if owner is not None and owner.kind == "DaemonSet" and owner.is_daemonset
-            else ""
-            for owner in block.owners
-        ]
-        found = np.empty((4, len(block)), np.int64)
-        found[0] = block.shapes
-        found[1] = self._codes.of(block.nodes)
-        found[2] = self._codes.of(owners)
-        found[3] = tuple(map(bool, block.deleting_ms))
+        living = [base for base in self._bases if base.table() is not None]
+        self._bases = (_Base(ref(table), found, ids), *living[: _BASES - 1])
         return found
+
+    def _parts(self, ids: Sequence[int], blocks: Sequence[BlockColumns]) -> Iterator[Ints]:
+        """Yield arrays that together are `bound`: long runs of a table that has the same blocks."""
+        for base in self._bases:
+            # As long as the table lives, so do its blocks, and nothing else has their identity.
+            table = base.table()
+            if table is None:
+                continue
+            at = base.where(ids)
+            if 2 * np.count_nonzero(at >= 0) > len(ids):
+                yield from _runs(base, at, blocks)
+                return
+        yield from (one.bound for one in blocks)
+
+
+def _runs(base: _Base, at: Ints, blocks: Sequence[BlockColumns]) -> Iterator[Ints]:
+    """Yield the arrays of the blocks: those that follow each other in the base as one.
+
+    Args:
+        base: the columns of another table.
+        at: (n_blocks,): where in that table each block is, or -1.
+        blocks: the blocks.
+    """
+    follows = (at[1:] == at[:-1] + 1) & (at[:-1] >= 0)
+    begins = [0, *(np.flatnonzero(~follows) + 1).tolist(), len(at)]
+    for begin, end in pairwise(begins):
+        first = int(at[begin])
+        if first < 0:
+            yield blocks[begin].bound
+        else:
+            yield base.bound[:, base.begins[first] : base.begins[first + end - begin]]
 
 
 def pod_columns(table: PodTable) -> PodColumns:
     """Return the columns of a table, with nothing remembered."""
     return PodReader().of(table)
-
-
-def _waiting(loose: PodBlock) -> Ints:
-    return np.array([loose.shapes, loose.created_ms, loose.provisionable], np.int64)
-
-
-def _where(block: PodBlock, wanted: Iterable[object]) -> PodBlock:
-    """Return the rows of a block for which something true is given."""
-    selectors = tuple(wanted)
-    columns = (tuple(compress(column, selectors)) for column in block.columns())
-    return PodBlock(**dict(zip(COLUMNS, columns, strict=True)))

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from libs.collections.identity_memo import IdentityMemo
 from libs.domain import labels as label_keys
 from libs.domain.eviction import PodBudgets, is_disruptable
 from libs.domain.pod import PodRow, PodShape, Target
@@ -74,12 +75,17 @@ class BoundPods:
     """Index into `nodes`."""
     count: Ints
     terminating: Bools
+    notable: tuple[int, ...] | None = None
+    """Indexes of the shapes that take more of a node than room, as far as known: see `notable`."""
 
     def of_shapes(self, wanted: Callable[[PodShape], bool]) -> Iterator[tuple[PodShape, int, int]]:
-        """Yield (shape, index of the node, count) of the shapes that are wanted."""
-        interesting = np.array([wanted(shape) for shape in self.shapes], np.bool_)
-        if not interesting.any():
+        """Yield (shape, index of the node, count) of the notable shapes that are wanted."""
+        asked = range(len(self.shapes)) if self.notable is None else self.notable
+        of_them = [number for number in asked if wanted(self.shapes[number])]
+        if not of_them:
             return
+        interesting = np.zeros(len(self.shapes), np.bool_)
+        interesting[of_them] = True
         rows = np.flatnonzero(interesting[self.shape])
         found: Counter[tuple[int, int]] = Counter()
         places = zip(self.shape[rows].tolist(), self.node[rows].tolist(), strict=True)
@@ -102,22 +108,40 @@ class Workload:
     """How many pods run already of each gang that waits."""
 
 
-def workload(snapshot: ClusterSnapshot, now: datetime, pods: PodColumns) -> Workload:
+def notable(shape: PodShape) -> bool:
+    """Tell whether such a pod takes more of its node than room: ports, disks, volumes."""
+    return bool(
+        shape.host_ports
+        or shape.exclusive_disks
+        or shape.shared_volumes
+        or shape.volume_attach_counts
+    )
+
+
+def workload(
+    snapshot: ClusterSnapshot,
+    now: datetime,
+    pods: PodColumns,
+    notable_of: IdentityMemo[PodShape, bool],
+) -> Workload:
     """Return the pods to place and the pods that stay, without those that take no room.
 
     Args:
         snapshot: the cluster.
         now: the instant of the decision.
         pods: the columns of its pods.
+        notable_of: tells, and remembers, which shapes are notable.
     """
     node = pods.places(pods.node, tuple(snapshot.nodes), _NOWHERE)
     moving, rows = _moving(snapshot, now, node)
     stays = node != _NOWHERE
     stays[moving] = False
     groups = _groups(_waiting(snapshot, pods, rows), snapshot.shapes)
+    bound = _bound(snapshot, pods, node, stays)
+    told = notable_of.of_all(bound.shapes)
     return Workload(
         groups=groups,
-        bound=_bound(snapshot, pods, node, stays),
+        bound=replace(bound, notable=tuple(compress(range(len(told)), told))),
         daemons=_daemons(snapshot, pods, node, stays),
         gang_members=_gang_members(groups, pods, stays),
     )
