@@ -1,12 +1,11 @@
 """A change of few pods makes few blocks anew, and leads where all rows anew would lead."""
 
-import random
-
 import pytest
 
 from libs.domain.pod import PodRow
 from libs.domain.pod_change import changes, merged
 from libs.domain.pod_table import PodTable, ends_block
+from libs.runtime.randomness import Random
 
 
 def a_row(uid: str, *, ready: bool = True) -> PodRow:
@@ -14,7 +13,7 @@ def a_row(uid: str, *, ready: bool = True) -> PodRow:
 
 
 def some_rows(count: int, seed: int = 1) -> list[PodRow]:
-    random_source = random.Random(seed)
+    random_source = Random(seed)
     return [a_row(f"{random_source.getrandbits(64):016x}") for _ in range(count)]
 
 
@@ -94,7 +93,7 @@ def test_what_changes_nothing_shares_every_block(upserts: list[PodRow], removed:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_any_change_leads_where_all_rows_anew_would_lead(seed: int) -> None:
-    source = random.Random(seed)
+    source = Random(seed)
     rows = source.sample(ROWS, source.choice([0, 1, 3, 300, 3_000]))
     base = PodTable.from_rows(rows)
     size = source.choice([0, 1, 5, 50, 500])
@@ -119,7 +118,7 @@ def test_any_change_leads_where_all_rows_anew_would_lead(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_changes_say_what_merging_needs_and_no_more(seed: int) -> None:
-    source = random.Random(seed)
+    source = Random(seed)
     base = PodTable.from_rows(source.sample(ROWS, 2_000))
     target = merged(
         base,
