@@ -7,7 +7,7 @@ is the fast stage's work, so that every rule holds; what a claim may then be lau
 narrowed.
 
 Left out where pods have preferences, which are given up one by one as room gets less; and pools
-with minValues or limits keep all their types, since those count types that are not bought.
+with minValues keep all their types, since those count types that are not bought.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from services.solver.core.packed import Cancelled, Packed, packed
 from services.solver.core.refining.bound import Bound
 from services.solver.core.refining.fluid import Fluid
 from services.solver.core.template import Template
-from services.solver.core.vectors import Bools
+from services.solver.core.vectors import Bools, covering
 
 _MOST_TRIED = 8
 
@@ -76,8 +76,7 @@ def _covering(flow: Fluid, kept: Bools, bought: Bools) -> Bools:
 
 def _only(template: Template, rows: Iterable[int]) -> Template:
     """Return the pool with room on these rows alone."""
-    pool = template.pool
-    if pool.limits or any(one.min_values for one in template.requirements):
+    if any(one.min_values for one in template.requirements):
         return template
     room = np.full_like(template.room, -1)
     kept = np.unique(np.fromiter(rows, np.int64))
@@ -91,24 +90,33 @@ def _widened(encoded: Encoded, fast: Packed, found: Packed) -> Packed:
     What there is to say about pods without a place is said of all types: as it was.
     """
     bins = found.packer.bins
-    wide: dict[int, ClaimClass] = {}
+    wide: dict[tuple[int, bytes], ClaimClass] = {}
     for claim, known in enumerate(bins.claims):
-        if known.id not in wide:
-            wide[known.id] = replace(
-                known,
-                template=encoded.templates[known.template.index],
-                _rows=None,
-                _frontier=None,
-                _roof=None,
-                _by_price=None,
-            )
-        bins.claims[claim] = wide[known.id]
+        template = encoded.templates[known.template.index]
+        # No larger ones where there are limits: the claim is charged with the largest that it had.
+        most = template.capacities[known.rows_for(bins.used[claim])].max(axis=0)
+        key = (known.id, most.tobytes())
+        if key not in wide:
+            kept = covering(most, template.capacities)[template.columns.row]
+            wide[key] = _of(template, known, known.offerings & kept)
+        bins.claims[claim] = wide[key]
     made = answer(encoded, found.problem, found.packer, found.short)
     if _without_place(made) == _without_place(fast.answer):
         told = fast.answer.plan
         plan = replace(made.plan, unplaced=told.unplaced, pool_messages=told.pool_messages)
         made = replace(made, plan=plan)
     return replace(found, answer=made)
+
+
+def _of(template: Template, known: ClaimClass, offerings: Bools) -> ClaimClass:
+    """Return the class with the room that the pool really has, and these offerings only."""
+    return ClaimClass(
+        id=known.id,
+        template=template,
+        requirements=known.requirements,
+        taken=known.taken,
+        offerings=offerings,
+    )
 
 
 def _without_place(one: Answer) -> frozenset[str]:

@@ -88,10 +88,21 @@ def test_who_has_no_place_is_told_the_same() -> None:
     assert refined.plan.unplaced == fast.plan.unplaced != ()
 
 
+def test_limits_hold_for_all_that_claims_may_be_launched_as() -> None:
+    limited = a_cluster(nodepools=[a_pool(limits=amounts(cpu=64))])
+
+    fast, refined = solve(limited, FAST), solve(limited, ONCE)
+
+    sizes = {kind.name: kind.capacity.get("cpu") for kind in (*some_types(), HUGE)}
+    largest = [max(map(sizes.__getitem__, one.instance_types)) for one in refined.plan.nodeclaims]
+    assert sum(largest) <= 64_000
+    assert price(refined) < price(fast)
+
+
 @pytest.mark.parametrize(
     "override",
     [
-        pytest.param({"nodepools": [a_pool(limits=amounts(cpu=80))]}, id="limits"),
+        pytest.param({"nodepools": [a_pool(limits=amounts(cpu=8))]}, id="limits"),
         pytest.param({"pods": []}, id="nobody waits"),
     ],
 )
@@ -113,7 +124,7 @@ def test_refined_plans_are_valid_no_dearer_and_not_below_the_bound() -> None:
     def check(mixed: MixedCluster) -> None:
         loaded = load(mixed)
         fast = solve(loaded.snapshot, loaded.options)
-        once = replace(loaded, options=replace(loaded.options, refine_iterations=1))
+        once = replace(loaded, options=replace(loaded.options, refine_iterations=9))
         judgement = judged(once)
         assert judgement.refused == ()
         assert price(judgement.solution) <= price(fast)
