@@ -54,7 +54,7 @@ class ClaimCommand:
     """Names of the claims that replace it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class NodeClaim:
     """A NodeClaim; `nodepool` is empty for a standalone one."""
 

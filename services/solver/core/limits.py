@@ -13,7 +13,7 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
-from libs.domain.resources import NODES, NOTHING, Resources, total
+from libs.domain.resources import NODES, NOTHING, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.template import Template
 from services.solver.core.vectors import MOST, Bools, Ints, covering
@@ -91,23 +91,22 @@ def pool_limits(template: Template, snapshot: ClusterSnapshot) -> PoolLimits:
     """Return the limits of a pool after the nodes and claims that it has; leaving ones are free."""
     if not template.pool.limits:
         return PoolLimits(template, NOTHING, 0)
-    used: list[Resources] = []
-    with_node: set[str] = set()
-    for node in snapshot.nodes.values():
-        if _pool_of(node, snapshot) == template.pool.name:
-            with_node.add(node.nodeclaim)
-            if not node.leaving:
-                used.append(node.capacity)
-    for claim in snapshot.nodeclaims.values():
-        mine = claim.nodepool == template.pool.name and claim.name not in with_node
-        if mine and claim.deleting_at is None:
-            used.append(_largest(claim, template))
-    return PoolLimits(template, total(used), len(used))
+    name, claims = template.pool.name, snapshot.nodeclaims
+    nodes = [node for node in snapshot.nodes.values() if _pool_of(node, claims) == name]
+    with_node = {node.nodeclaim for node in nodes}
+    used = [node.capacity for node in nodes if not node.leaving]
+    used += [
+        _largest(claim, template)
+        for claim in claims.values()
+        if claim.nodepool == name and claim.deleting_at is None and claim.name not in with_node
+    ]
+    taken = {limited: sum(one.get(limited) for one in used) for limited in template.limited}
+    return PoolLimits(template, Resources(taken), len(used))
 
 
-def _pool_of(node: Node, snapshot: ClusterSnapshot) -> str:
+def _pool_of(node: Node, claims: Mapping[str, NodeClaim]) -> str:
     """Return the pool of a node: that of its claim, or as its label says if it has none."""
-    claim = snapshot.nodeclaims.get(node.nodeclaim)
+    claim = claims.get(node.nodeclaim)
     return dict(node.labels).get(label_keys.NODEPOOL, "") if claim is None else claim.nodepool
 
 

@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
+from libs.collections.identity_memo import IdentityMemo
 from libs.domain import feature_gates
 from libs.domain.capacity import CapacityType, Catalogue
 from libs.domain.feature_gates import FeatureGate
@@ -105,7 +106,7 @@ def market(snapshot: ClusterSnapshot, options: SolveOptions, memory: Memory) -> 
     """Return what is sold; overlays count where their feature gate is open."""
     by_class = {
         key: memory.columns_of(snapshot.catalogues[key])
-        for key in _node_classes(snapshot)
+        for key in _node_classes(snapshot, memory)
         if key in snapshot.catalogues
     }
     pools, catalogues = snapshot.nodepools.values(), snapshot.catalogues
@@ -150,9 +151,14 @@ def weighed(offers: Offers, objective: Objective) -> Offers:
     return replace(offers, columns=priced(columns, price))
 
 
-def _node_classes(snapshot: ClusterSnapshot) -> list[str]:
+def _node_classes(snapshot: ClusterSnapshot, memory: Memory) -> list[str]:
     bought = {pool.template.node_class.key for pool in snapshot.nodepools.values()}
-    return sorted(bought.union(claim.node_class.key for claim in snapshot.nodeclaims.values()))
+    keys = memory.few("classes of claims", lambda: IdentityMemo(_node_class))
+    return sorted(bought.union(keys.of_all(tuple(snapshot.nodeclaims.values()))))
+
+
+def _node_class(claim: NodeClaim) -> str:
+    return claim.node_class.key
 
 
 def _illegible(snapshot: ClusterSnapshot) -> Iterable[OverlayVerdict]:
