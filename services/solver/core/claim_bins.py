@@ -46,10 +46,9 @@ def claim_bins(given: StandingInput) -> Iterable[ClaimBin]:
     """Yield the claims that have no node yet and that pods may be placed on, by name."""
     snapshot = given.snapshot
     with_node = {node.nodeclaim for node in snapshot.nodes.values()}
-    for claim in snapshot.nodeclaims.values():
-        if claim.name in with_node or claim.deleting_at is not None:
-            continue
-        if claim.is_replaced(snapshot.nodeclaims):
+    without = [claim for name, claim in snapshot.nodeclaims.items() if name not in with_node]
+    for claim in without:
+        if claim.deleting_at is not None or claim.is_replaced(snapshot.nodeclaims):
             continue
         labels = as_started(label_keys.canonical_labels(dict(claim.labels)))
         # Its node will have a name, though nobody knows which.

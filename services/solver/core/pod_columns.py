@@ -55,8 +55,7 @@ class PodColumns:
         numbers = self.codes.of(names)
         table = np.full(max(int(column.max(initial=0)), *numbers, 0) + 1, missing, np.int64)
         table[numbers] = np.arange(len(names))
-        found: Ints = table[column]
-        return found
+        return table.take(column)
 
     def loose(self, name: str) -> list[Any]:
         """Return a column, by its name in `LoosePods`, of the pods without a node."""

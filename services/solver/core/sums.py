@@ -23,8 +23,7 @@ def positions(known: Sequence[int], wanted: Ints) -> Ints:
         return np.searchsorted(np.array(known, np.int64), wanted)
     table = np.zeros(known[-1] + 1, np.int64)
     table[np.array(known, np.int64)] = np.arange(len(known))
-    found: Ints = table[wanted]
-    return found
+    return table.take(wanted)
 
 
 def totals(index: Ints, kind: Ints, amounts: Ints, size: int) -> Ints:
@@ -39,7 +38,7 @@ def totals(index: Ints, kind: Ints, amounts: Ints, size: int) -> Ints:
     found = np.zeros((size, amounts.shape[1]), np.int64)
     for column, of_kind in enumerate(amounts.T):
         if int(of_kind.max(initial=0)) * len(index) < _EXACT:
-            weights = of_kind.astype(np.float64)[kind]
+            weights = of_kind.astype(np.float64).take(kind)
             found[:, column] = np.bincount(index, weights=weights, minlength=size)
         else:
             np.add.at(found[:, column], index, of_kind[kind])

@@ -167,18 +167,22 @@ def _moves(pod: PodRow, budgets: PodBudgets, now_ms: int) -> bool:
 
 
 def _bound(snapshot: ClusterSnapshot, pods: PodColumns, node: Ints, stays: Bools) -> BoundPods:
-    shape = positions(tuple(snapshot.shapes), pods.shape[stays])
-    used = np.flatnonzero(np.bincount(shape, minlength=len(snapshot.shapes)))
-    renumbered = np.zeros(len(snapshot.shapes), np.int64)
-    renumbered[used] = np.arange(len(used))
-    shapes = tuple(snapshot.shapes.values())
+    # Most often all of them stay, and copies of all columns would take most of the time.
+    rows: Bools | slice = slice(None) if stays.all() else stays
+    shape = positions(tuple(snapshot.shapes), pods.shape[rows])
+    counts = np.bincount(shape, minlength=len(snapshot.shapes))
+    if not counts.all():
+        used = np.flatnonzero(counts)
+        renumbered = np.zeros(len(counts), np.int64)
+        renumbered[used] = np.arange(len(used))
+        shape = renumbered[shape]
     return BoundPods(
-        shapes=tuple(map(shapes.__getitem__, used.tolist())),
+        shapes=tuple(compress(snapshot.shapes.values(), counts.tolist())),
         nodes=tuple(snapshot.nodes),
-        shape=renumbered[shape],
-        node=node[stays],
+        shape=shape,
+        node=node[rows],
         count=np.ones(len(shape), np.int64),
-        terminating=pods.terminating[stays] != 0,
+        terminating=pods.terminating[rows] != 0,
     )
 
 
