@@ -94,8 +94,8 @@ def _labels(remains: Remains, name: str, bought: Replacement, made: Problem) -> 
     """Return the labels that the node has whatever it becomes."""
     ground, known = made.topology.ground, bought.known
     asked = {key for one in remains.encoded.standing.classes for key in one.labels}
-    keys = asked.union(known.requirements.keys(), label_keys.WELL_KNOWN)
-    found = {label_keys.HOSTNAME: name}
+    keys = asked.union(known.requirements.keys())
+    found = {label_keys.HOSTNAME: name} if label_keys.HOSTNAME in asked else {}
     for key in sorted(keys - {label_keys.HOSTNAME}):
         bits = made.classes.domains(known, key)
         number = members(bits)[0] if is_single(bits) else 0

@@ -11,6 +11,7 @@ from datetime import datetime
 
 import numpy as np
 
+from libs.domain import labels as label_keys
 from libs.domain.blockers import Blockers, blocker, under_command, unmanaged
 from libs.domain.blocking import BlockerKind
 from libs.domain.node import Node
@@ -20,6 +21,7 @@ from libs.domain.price import OfferingKey
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.consolidating.node_prices import NodePrices
 from services.solver.core.encode import Encoded
+from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.vectors import Ints
 from services.solver.core.workload import Group
 
@@ -45,6 +47,10 @@ class Leaver:
     """Nano-dollars per hour; 0 where it is not known."""
     offering: OfferingKey
     """What the node is an instance of."""
+    single: frozenset[int] = frozenset()
+    """Ids of its pods' shapes of which no node has two."""
+    zone: str = ""
+    """Its zone, if other pods may have a say in whether its pods leave it."""
 
     @property
     def node(self) -> str:
@@ -151,7 +157,31 @@ def _leaver(
         load += len(group.uids) * encoded.dimensions.requests(group.shape.requests)
     offering, price = priced.of(encoded.snapshot.nodes[known.candidate.node])
     return Leaver(
-        candidate=known.candidate, groups=groups, load=load, price=price, offering=offering
+        candidate=known.candidate,
+        groups=groups,
+        load=load,
+        price=price,
+        offering=offering,
+        single=frozenset(group.shape.id for group in groups if _is_single(group.shape)),
+        zone=offering[1] if any(_is_topological(group.shape) for group in groups) else "",
+    )
+
+
+def _is_topological(shape: PodShape) -> bool:
+    """Tell whether other pods decide in which zone one is."""
+    keys = {one.topology_key for one in shape.topology_spread}
+    keys.update(one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
+    return any(label_keys.canonical_key(key) != label_keys.HOSTNAME for key in keys)
+
+
+def _is_single(shape: PodShape) -> bool:
+    """Tell whether a node can have one such pod only; in doubt it can have more."""
+    labels, own = dict(shape.labels), exclusives(shape)
+    return conflict(own, own) or any(
+        label_keys.canonical_key(term.topology_key) == label_keys.HOSTNAME
+        and term.selector is not None
+        and term.selector.matches(labels)
+        for term in shape.anti_affinity
     )
 
 

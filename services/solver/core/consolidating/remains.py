@@ -20,7 +20,7 @@ from services.solver.core.bins import Bins
 from services.solver.core.consolidating.bound import Moved, counted, with_pods, without_nodes
 from services.solver.core.encode import Encoded, encode
 from services.solver.core.market import Memory
-from services.solver.core.standing import Standing
+from services.solver.core.standing import Standing, StandingClass
 from services.solver.core.vectors import Bools, Ints, covering
 from services.solver.core.workload import Group
 
@@ -131,12 +131,17 @@ def with_bin(remains: Remains, added: Standing) -> Remains:
     """Return the remains with one bin more, which takes nobody."""
     before = remains.encoded.standing
     last = len(before)
+    (new,) = added.classes
+    classes = before.classes
+    alike = [number for number, one in enumerate(classes) if _are_alike(one, new)]
+    if not alike:
+        classes = (*classes, new)
     standing = Standing(
         names=(*before.names, *added.names),
         kinds=(*before.kinds, *added.kinds),
         free=np.concatenate([before.free, added.free]),
-        class_of=np.append(before.class_of, len(before.classes)),
-        classes=(*before.classes, *added.classes),
+        class_of=np.append(before.class_of, (*alike, len(before.classes))[0]),
+        classes=classes,
         taken=(*before.taken, *added.taken),
         hostnames=np.append(before.hostnames, added.hostnames),
         attachable={
@@ -160,6 +165,14 @@ def has_room(remains: Remains, load: Ints, also_closed: Set[str]) -> bool:
     open_ = np.array([name not in barred for name in standing.names], np.bool_)
     free = np.maximum(standing.free[open_], 0).sum(axis=0)
     return bool(covering(free, load))
+
+
+def _are_alike(one: StandingClass, other: StandingClass) -> bool:
+    return (one.labels, one.taints, one.cordoned) == (
+        other.labels,
+        other.taints,
+        other.cordoned,
+    ) and one.possible is None
 
 
 def spare(remains: Remains) -> tuple[tuple[str, ...], Ints]:

@@ -1,7 +1,8 @@
 """Teams: nodes that one new node could replace, by what their pods request in sum.
 
-Apart because, like the delete set, it knows one rule only. Two half-empty nodes may be worth one
-that is cheaper than both, where neither alone has anything cheaper.
+Apart because, like the delete set, it hardly knows a rule: pods of which a node has one only are
+not put together, nor such of several zones that others may tie to theirs. Two half-empty nodes may
+be worth one that is cheaper than both, where neither alone has anything cheaper.
 """
 
 from collections.abc import Sequence
@@ -34,7 +35,7 @@ def team(first: Leaver, others: Sequence[Leaver], wares: Wares) -> tuple[Leaver,
     Each that joins saves more than it would if it were replaced alone.
     """
     found = [first]
-    load, spent = first.load, first.price
+    load, spent, single, zone = first.load, first.price, first.single, first.zone
     left = list(others)
     loads = np.array([one.load for one in left]).reshape(len(left), len(load))
     prices = np.array([one.price for one in left], np.int64)
@@ -42,11 +43,17 @@ def team(first: Leaver, others: Sequence[Leaver], wares: Wares) -> tuple[Leaver,
     while left and len(found) < _LARGEST:
         before = max(spent - int(cheapest(load[None], wares)[0]), 0)
         together = cheapest(loads + load, wares)
-        more = np.where(together < NOTHING, spent + prices - together - before - alone, -1)
+        suits = [
+            single.isdisjoint(one.single) and (not zone or one.zone in ("", zone)) for one in left
+        ]
+        possible = np.array(suits, np.bool_) & (together < NOTHING)
+        more = np.where(possible, spent + prices - together - before - alone, -1)
         best = int(more.argmax())
         if more[best] <= 0:
             break
         found.append(left.pop(best))
+        single |= found[-1].single
+        zone = zone or found[-1].zone
         load, spent = load + loads[best], spent + int(prices[best])
         loads, prices, alone = (np.delete(one, best, axis=0) for one in (loads, prices, alone))
     return tuple(found)

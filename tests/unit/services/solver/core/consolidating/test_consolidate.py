@@ -370,3 +370,13 @@ def test_devices_are_handed_out_by_one_command() -> None:
     assert len(found.commands) == 1
     (stays,) = found.left_alone
     assert stays.blockers[0].message == "devices are handed out to other pods first"
+
+
+def test_pods_that_keep_apart_share_no_new_node() -> None:
+    alone = a_shape(1, anti_affinity=(a_term(label_keys.HOSTNAME),))
+    fleet = on_demand(a_machine("a", 1, cpus=8), a_machine("b", 1, cpus=8), shapes=[alone])
+
+    found = asked(fleet)
+
+    assert gone(found) == [["a"], ["b"]]
+    assert [len(one.replacements) for one in found.commands] == [1, 1]

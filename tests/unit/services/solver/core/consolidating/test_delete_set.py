@@ -1,6 +1,7 @@
 """Which nodes are chosen by sums alone, by HiGHS and without it."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -154,3 +155,22 @@ def test_a_team_is_replaced_together(
     found = team(first, [a_leaver(*one) for one in others], sold)
 
     assert names(found) == together
+
+
+@pytest.mark.parametrize(
+    ("apart", "together"),
+    [
+        pytest.param({"single": frozenset({1})}, ["a"], id="pods of which a node has one"),
+        pytest.param({"single": frozenset({2})}, ["a", "b"], id="others of which it has one"),
+        pytest.param({"zone": "zone-b"}, ["a"], id="pods that are tied to other zones"),
+        pytest.param({"zone": "zone-a"}, ["a", "b"], id="pods that are tied to one zone"),
+        pytest.param({"zone": ""}, ["a", "b"], id="pods that are tied to none"),
+    ],
+)
+def test_no_team_is_made_of_pods_that_do_not_go_together(
+    apart: dict[str, Any], together: list[str]
+) -> None:
+    sold = wares(row(3) * DOLLAR, np.array([[100, 100]], np.int64))
+    first = replace(a_leaver("a", 3, 50), single=frozenset({1}), zone="zone-a")
+
+    assert names(team(first, [replace(a_leaver("b", 3, 40), **apart)], sold)) == together
