@@ -15,6 +15,10 @@ Laws:
     - Pods that wait come first: what they get stays theirs.
     - No command costs more than it saves, moves at the price that the caller puts on them.
 
-Layers, each importing only those before it: `leavers`, `bound`, `destinations` → `remains` →
-`replacing` → `trial`; `delete_set`, `teams` → `consolidate`.
+Layers, each importing only those before it:
+
+- what there is: `node_prices`, `leavers`, `bound`, `destinations`, `seats`, `remains`, `settling`
+- what is best in sum: `choice`, `milp`, `delete_set`, `teams`; what balanced pools say: `balance`
+- what holds: `replacing`, `instead`, `trial`
+- both: `choosing`, `consolidate`
 """
