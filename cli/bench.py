@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.formats import Format
+from libs.domain.solution import PreferencePolicy, SolveOptions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -45,6 +46,10 @@ def solve(
         int, typer.Option(min=0, help="Pods that arrive while all others are held already.")
     ] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="A new process for each run.")] = False,
+    preference_policy: Annotated[
+        PreferencePolicy,
+        typer.Option(case_sensitive=False, help="Whether pods' preferences are tried at all."),
+    ] = PreferencePolicy.RESPECT,
     check: Check = True,
     output: Output = Format.TABLE,
 ) -> None:
@@ -54,7 +59,8 @@ def solve(
 
     asked = Asked(workload, pods, types, nodes, families, seed)
     course = Course(repeat=repeat, fresh=fresh, delta=delta, check=check)
-    measured(lambda tell: bench_solve(chosen(asked), course, tell), output)
+    options = SolveOptions(preference_policy=preference_policy)
+    measured(lambda tell: bench_solve(chosen(asked, options), course, tell), output)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """What the commands of `joiner bench` share: the workload that was asked for, how results print."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from rich.console import Console
@@ -13,7 +14,9 @@ from benchmarks.workloads.workload import Size, Workload
 from cli.failures import bad_input_exits, progress
 from cli.formats import Format
 from libs.domain.errors import InvalidRequest
+from libs.domain.solution import SolveOptions
 
+_DEFAULTS = SolveOptions()
 _QUALITY_PODS = 2_000
 _ALL_PERCENT = 100
 _ALL_FAMILIES = frozenset({"mixed", "openb"})
@@ -31,13 +34,13 @@ class Asked(NamedTuple):
     seed: int = 42
 
 
-def chosen(asked: Asked) -> Workload:
-    """Return the workload.
+def chosen(asked: Asked, options: SolveOptions = _DEFAULTS) -> Workload:
+    """Return the workload, to be solved with these options.
 
     Raises:
         InvalidRequest: there is none of that name, or not so much of it.
     """
-    return named(asked.workload, size_of(asked))
+    return replace(named(asked.workload, size_of(asked)), options=options)
 
 
 def size_of(asked: Asked) -> Size:
