@@ -147,27 +147,29 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
     """
     metadata, spec, status = pod.metadata, pod.spec, pod.status
     annotations = metadata.annotations
-    found = PodRow(
+    owner = owner_of(metadata)
+    phase = _PHASES.get(status.phase, PodPhase.UNKNOWN)
+    deleting_ms = milliseconds(metadata.deletion_timestamp)
+    ending = bool(deleting_ms) or phase is PodPhase.SUCCEEDED or phase is PodPhase.FAILED
+    return PodRow(
         uid=uid_of(metadata),
         namespace=metadata.namespace,
         name=metadata.name,
         shape=0,
         node=spec.node_name,
-        phase=_PHASES.get(status.phase, PodPhase.UNKNOWN),
+        phase=phase,
         ready=_has_condition(status, "Ready", status="True"),
         created_ms=milliseconds(metadata.creation_timestamp),
         started_ms=milliseconds(status.start_time),
-        deleting_ms=milliseconds(metadata.deletion_timestamp),
+        deleting_ms=deleting_ms,
+        provisionable=not ending and _is_provisionable(pod, owner, offline=offline),
         priority=spec.priority or 0,
         deletion_cost=_deletion_cost(annotations) if annotations else 0,
         do_not_disrupt_ms=do_not_disrupt.parse(annotations).span_ms if annotations else 0,
-        owner=owner_of(metadata),
+        owner=owner,
         volume_claims=_claim_names(pod) if spec.volumes else (),
         gang=gang_of(pod),
     )
-    if found.node or not _is_provisionable(pod, found, offline=offline):
-        return found
-    return found._replace(provisionable=True)
 
 
 def _has_condition(pod_status: PodStatus, kind: str, *, status: str) -> bool:
@@ -242,15 +244,15 @@ def milliseconds(instant: datetime | None) -> int:
     return 0 if instant is None else int(instant.timestamp() * 1000)
 
 
-def _is_provisionable(pod: Pod, found: PodRow, *, offline: bool) -> bool:
-    """Tell whether the pod waits for a node that nobody else will bring.
+def _is_provisionable(pod: Pod, owner: Owner | None, *, offline: bool) -> bool:
+    """Tell whether a pod that goes on waits for a node that nobody else will bring.
 
     A terminating or ended pod does not, though Karpenter's predicate leaves that open: no scheduler
     would bind it.
     """
-    if found.node or pod.status.nominated_node_name or not found.active:
+    if pod.spec.node_name or pod.status.nominated_node_name:
         return False
-    if found.owner is not None and (found.owner.is_daemonset or found.owner.is_node):
+    if owner is not None and (owner.is_daemonset or owner.is_node):
         return False
     if offline:
         return not pod.spec.scheduling_gates
