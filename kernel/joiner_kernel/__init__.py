@@ -3,6 +3,6 @@
 Apart because it is compiled; `services/solver/core` is its only user.
 """
 
-from joiner_kernel._kernel import frontier
+from joiner_kernel._kernel import Domains, Packing, Verdict
 
-__all__ = ["frontier"]
+__all__ = ["Domains", "Packing", "Verdict"]

@@ -1,19 +1,8 @@
 #include "frontier.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace joiner {
-namespace {
-
-bool reaches(const Amount* one, const Amount* other, std::size_t columns) {
-    for (std::size_t column = 0; column < columns; ++column) {
-        if (one[column] < other[column]) return false;
-    }
-    return true;
-}
-
-}  // namespace
 
 Matrix frontier(const Matrix& points) {
     const std::size_t columns = points.columns();
@@ -23,12 +12,12 @@ Matrix frontier(const Matrix& points) {
         return std::lexicographical_compare(points.row(other), points.row(other) + columns,
                                             points.row(one), points.row(one) + columns);
     });
-    std::vector<Amount> kept;
+    Amounts kept;
     for (const std::size_t candidate : order) {
         const Amount* point = points.row(candidate);
         bool reached = false;
         for (std::size_t at = 0; at < kept.size() && !reached; at += columns) {
-            reached = reaches(kept.data() + at, point, columns);
+            reached = covers(kept.data() + at, point, columns);
         }
         if (!reached) kept.insert(kept.end(), point, point + columns);
     }

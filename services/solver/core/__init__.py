@@ -10,10 +10,10 @@ Layers, each importing only those before it; within one in the order named:
 - the input: `vectors`, `ask`, `bearing`, `exclusion`, `domains`, `workload`, `precedence`
 - what is sold: `catalogue`, `market`, `price`, `template`, `limits`
 - where pods may go: `claim_class` and `min_values`, `reservations`; `possible`, `standing`;
-  `devices`; `bins`, `targets`
-- what pods mean for each other: `shape_index`, `tally`, `rules`, `ground`, `tallies`, `topology`,
-  `verdict`
-- packing: `problem`, `standing_packing`, `claim_packing`, `claim_settling`, `packing`; before it
+  `devices`; `holdings`, `bins`, `targets`
+- what pods mean for each other: `shape_index`, `tally`, `rules`, `ground`; `algebra`, by which the
+  kernel (`kernel/`) counts, judges and places; `tallies`, `counting`, `verdict`, `topology`
+- packing: `problem`, `settling`, `turns`, `packing`; before it
   `supply`, `companions`, `encode`, around it `gangs`
 - the answer: `case`, `neighbours`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`,
   `steering`, `launch`; `messages`, `plan_id`, `answer`

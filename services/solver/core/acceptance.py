@@ -21,9 +21,7 @@ from services.solver.core.devices.allocating import Grant
 from services.solver.core.devices.extended import resource_classes
 from services.solver.core.encode import encode, problem
 from services.solver.core.market import NOTHING_REMEMBERED
-from services.solver.core.packing import Packer
-from services.solver.core.problem import Problem, a_request
-from services.solver.core.verdict import verdict
+from services.solver.core.problem import Problem
 
 _Constraint = TypeVar("_Constraint", PodAffinityTerm, TopologySpread)
 
@@ -55,16 +53,16 @@ def _accepting(snapshot: ClusterSnapshot, pod_uid: str) -> Iterable[str]:
     groups = tuple(group for group in encoded.work.groups if pod_uid in group.uids)
     if not groups:
         return ()
-    made, bins = problem(encoded, groups)
-    ask = made.asks[0][-1]
-    where = verdict(made.topology, ask)
+    made = problem(encoded, groups)
+    ask, packing = made.asks[0][-1], made.algebra.packing
+    number = made.topology.ask(ask)
+    where = packing.verdict(number)
     if where is None:
         return ()
-    packer = Packer(made, bins, lambda: False)
-    candidates, counts = packer.standing.room(a_request(0, ask, made.dimensions), where)
+    bins, counts = packing.room(number, where)
     return [
         encoded.standing.names[position]
-        for position in candidates[counts > 0].tolist()
+        for position in bins[counts > 0].tolist()
         if encoded.standing.kinds[position] is TargetKind.NODE
         and _has_devices(made, ask.shape, position)
     ]

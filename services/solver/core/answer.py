@@ -79,7 +79,7 @@ def _pods(packer: Packer) -> _Pods:
     found = _Pods()
     groups = packer.groups
     taken = [0] * len(groups)
-    standing = len(packer.bins.standing)
+    standing = len(packer.problem.algebra.ground.standing)
     for placement in packer.bins.placements:
         group = groups[placement.group]
         first = taken[placement.group]
@@ -104,17 +104,19 @@ def _drop_claims_without_choice(
     if made.min_values is not MinValuesPolicy.STRICT:
         return
     group_of = {uid: index for index, group in enumerate(made.groups) for uid in group.uids}
+    bins = packer.bins
     for claim in list(pods.claims):
-        known = packer.bins.claims[claim]
-        if not lists.of(known, packer.bins.used[claim]).keeps_min_values:
+        known = bins.claims[claim]
+        if not lists.of(known, bins.used[claim]).keeps_min_values:
             for uid in pods.claims.pop(claim):
                 pods.left[group_of[uid]].append(uid)
 
 
 def _nodeclaims(packer: Packer, pods: _Pods, lists: LaunchLists) -> tuple[PlannedNodeClaim, ...]:
     found = []
+    bins = packer.bins
     for index, claim in enumerate(sorted(pods.claims)):
-        known, used = packer.bins.claims[claim], packer.bins.used[claim]
+        known, used = bins.claims[claim], bins.used[claim]
         uids = tuple(sorted(pods.claims[claim]))
         claimed = planned(index, lists.of(known, used), known, used, uids)
         found.append(_with_drivers(claimed, packer.drivers(claim)))

@@ -13,7 +13,7 @@ from services.solver.core.ask import Ask
 from services.solver.core.problem import Problem
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Ints
-from services.solver.core.verdict import Verdict, verdict
+from services.solver.core.verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Case:
             asks = tuple(_alone(self.problem.topology, self.ask))
             whole = asks[0] if len(asks) == 1 else (*asks[1][:2], self.ask)
             self._parts = tuple(
-                Part(rule=rule, key=key, ask=ask, where=verdict(self.problem.topology, ask))
+                Part(rule=rule, key=key, ask=ask, where=self.problem.topology.verdict(ask))
                 for rule, key, ask in (*asks, whole)
             )
         return self._parts

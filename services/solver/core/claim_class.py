@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from joiner_kernel import frontier
 
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
@@ -35,9 +34,6 @@ class ClaimClass:
     offerings: Bools
     """(n_offerings,): what could still be bought, room apart."""
     _rows: Bools | None = None
-    _frontier: Ints | None = None
-    _roof: Ints | None = None
-    _by_price: Ints | None = None
     _domains: dict[str, int] = field(default_factory=dict)
     _narrowed: dict[object, "ClaimClass | None"] = field(default_factory=dict)
     _prices: dict[tuple[str, bytes], dict[int, int]] = field(default_factory=dict)
@@ -49,36 +45,6 @@ class ClaimClass:
             self._rows = np.zeros(len(self.template.columns.rows), np.bool_)
             self._rows[self.template.columns.row[self.offerings]] = True
         return self._rows
-
-    @property
-    def frontier(self) -> Ints:
-        """(n, n_resources): what fits under any of these rows fits on some type."""
-        if self._frontier is None:
-            self._frontier = frontier(self.template.room[self.rows])
-        return self._frontier
-
-    @property
-    def roof(self) -> Ints:
-        """(n_resources,): the most of each resource that any of these rows has."""
-        if self._roof is None:
-            self._roof = self.frontier.max(axis=0)
-        return self._roof
-
-    @property
-    def by_price(self) -> Ints:
-        """(n,): these rows, the one with the cheapest offering first."""
-        if self._by_price is None:
-            columns = self.template.columns
-            offered = np.flatnonzero(self.offerings)
-            rows = columns.row[offered[columns.rank[offered].argsort()]]
-            _, first = np.unique(rows, return_index=True)
-            self._by_price = rows[np.sort(first)]
-        return self._by_price
-
-    def cheapest_row(self, used: Ints) -> int:
-        """Return the cheapest row that has this much room."""
-        enough = covering(self.template.room[self.by_price], used)
-        return int(self.by_price[enough.argmax()])
 
     def rows_for(self, used: Ints) -> Bools:
         """Return (n_rows,): rows that could still be bought and have this much room."""
@@ -154,7 +120,7 @@ class ClaimClasses:
         found: dict[int, int] = {}
         for number in np.unique(column.index[mask]).tolist():
             least = int(columns.price[mask & (column.index == number)].min())
-            for domain in members(self._values_bits(known, key, column.distinct[number]) & ~ABSENT):
+            for domain in members(self.domains_of(known, key, column.distinct[number]) & ~ABSENT):
                 found[domain] = min(found.get(domain, least), least)
         return found
 
@@ -171,7 +137,7 @@ class ClaimClasses:
         """Return the class in one domain of each key: that of the cheapest offering with room."""
         for key in keys:
             bits = self.domains(known, key)
-            if is_single(bits) and self._open(known, key) is None:
+            if is_single(bits) and self.awaited(known, key) is None:
                 continue
             memo = ("pin", key, request.tobytes())
             if memo not in known._narrowed:
@@ -191,7 +157,7 @@ class ClaimClasses:
         cheapest = found[template.columns.rank[found].argmin()]
         column = template.columns.key(key)
         pair = column.distinct[column.index[cheapest]]
-        there = self._values_bits(known, key, pair) & bits
+        there = self.domains_of(known, key, pair) & bits
         lowest = self._domains.values(key, there)
         one = self._domains.bits(key, lowest[:1]) if lowest else ABSENT
         return self.narrow(known, ANYTHING, (), ((key, one),))
@@ -243,7 +209,7 @@ class ClaimClasses:
 
     def _by_domains(self, known: ClaimClass, key: str, bits: int) -> ClaimClass | None:
         there = self.domains(known, key)
-        wanted = self._open(known, key)
+        wanted = self.awaited(known, key)
         left = there & bits
         if not left and wanted is not None:
             left = self._met(wanted) & bits
@@ -255,7 +221,7 @@ class ClaimClasses:
         one = Requirement(key=key, complement=False, values=frozenset(values), absent=not values)
         return self._intersect(known, Requirements((one,)))
 
-    def _open(self, known: ClaimClass, key: str) -> Requirement | None:
+    def awaited(self, known: ClaimClass, key: str) -> Requirement | None:
         """Return what is required of a key that a claim gets with any value somebody asks for.
 
         Until somebody does, it gets the first value, or none where it may be absent.
@@ -274,12 +240,19 @@ class ClaimClasses:
         column = known.template.columns.key(key)
         bits = 0
         for number in np.unique(column.index[known.offerings]).tolist():
-            bits |= self._values_bits(known, key, column.distinct[number])
+            bits |= self.domains_of(known, key, column.distinct[number])
         return bits
 
-    def _values_bits(
+    def domains_of(
         self, known: ClaimClass, key: str, pair: tuple[Requirement | None, Requirement | None]
     ) -> int:
+        """Return the domains of those offerings of a class of which a key says this.
+
+        Args:
+            known: the class.
+            key: the topology key.
+            pair: what the type and what the offering says.
+        """
         stated = [one for one in (*pair, known.requirements.get(key)) if one is not None]
         if not stated:
             return ABSENT

@@ -1,22 +1,24 @@
 """Counting of what is there before anything is decided: pods that run, daemons still to come.
 
-Apart from `topology.py`, which counts the pods that are placed.
+Apart from packing, which counts the pods that it places.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import joiner_kernel
 import numpy as np
 
 from services.solver.core.ground import Ground
 from services.solver.core.tally import Tally
-from services.solver.core.vectors import Ints
 from services.solver.core.workload import BoundPods
 
 Counting = Mapping[int, Sequence[Tally]]
 """The tallies that count pods of a shape, by its id."""
 
 
-def count_bound(ground: Ground, counting: Counting, bound: BoundPods) -> None:
+def count_bound(
+    packing: joiner_kernel.Packing, ground: Ground, counting: Counting, bound: BoundPods
+) -> None:
     """Count the pods that run."""
     counted = np.array([bool(counting.get(one.id)) for one in bound.shapes], np.bool_)
     if not counted.any():
@@ -32,36 +34,16 @@ def count_bound(ground: Ground, counting: Counting, bound: BoundPods) -> None:
             seen = bins >= 0
             if not tally.terminating:
                 seen = seen & ~bound.terminating[rows]
-            _count(ground, tally, bins[seen], bound.count[rows][seen])
+            packing.count(tally.number, bins[seen], bound.count[rows][seen])
 
 
-def count_daemons(ground: Ground, counting: Counting, daemons: Iterable[int]) -> None:
+def count_daemons(
+    packing: joiner_kernel.Packing, ground: Ground, counting: Counting, daemons: Iterable[int]
+) -> None:
     """Count the daemons, by ids of their shapes, that are still to come to standing bins."""
     for number in daemons:
         bins = np.array(
             [at for at, coming in enumerate(ground.standing.daemons) if number in coming], np.int64
         )
         for tally in counting.get(number, ()):
-            decided = bins
-            if not tally.on_hosts:
-                decided = bins[ground.domain_of(tally.key)[bins] > 0]
-            _count(ground, tally, decided, np.ones(len(decided), np.int64))
-
-
-def _count(ground: Ground, tally: Tally, bins: Ints, counts: Ints) -> None:
-    """Count pods on standing bins, (n,), so many each, (n,)."""
-    has_key = (
-        ground.standing.hostnames[bins]
-        if tally.on_hosts
-        else ground.domain_of(tally.key)[bins] != 0
-    )
-    tally.total += int(counts[has_key].sum())
-    if tally.admitted is not None:
-        has_key = has_key & tally.admitted[bins]
-    bins, counts = bins[has_key], counts[has_key]
-    if tally.on_hosts:
-        np.add.at(tally.hosts(len(ground.standing)), bins, counts)
-        return
-    numbers = ground.domain_of(tally.key)[bins].tolist()
-    for number, count in zip(numbers, counts.tolist(), strict=True):
-        tally.by_domain[number] += count
+            packing.count(tally.number, bins, np.ones(len(bins), np.int64))

@@ -10,6 +10,7 @@ Laws:
 
 from collections.abc import Iterable
 
+import joiner_kernel
 import numpy as np
 
 from libs.domain import labels as label_keys
@@ -20,13 +21,22 @@ ABSENT = 1
 
 
 class Domains:
-    """Values by topology key, numbered as they are met."""
+    """Values by topology key, numbered as they are met; the kernel knows the same numbers."""
 
-    __slots__ = ("_numbers", "_values")
+    __slots__ = ("_keys", "_numbers", "_values", "native")
 
     def __init__(self) -> None:
+        self.native = joiner_kernel.Domains()
+        self._keys: dict[str, int] = {}
         self._numbers: dict[str, dict[str, int]] = {}
         self._values: dict[str, list[str]] = {}
+
+    def key(self, key: str) -> int:
+        """Return the number of a key."""
+        found = self._keys.get(key)
+        if found is None:
+            found = self._keys[key] = self.native.key(key)
+        return found
 
     def bits(self, key: str, values: Iterable[str]) -> int:
         """Return the set of these values."""
@@ -36,7 +46,7 @@ class Domains:
         for value in values:
             number = numbers.get(value)
             if number is None:
-                number = numbers[value] = len(known)
+                number = numbers[value] = self.native.number(self.key(key), value)
                 known.append(value)
             found |= 1 << number
         return found

@@ -13,11 +13,11 @@ from libs.domain.feature_gates import FeatureGate
 from libs.domain.overlay import completed
 from libs.domain.pod import PodShape
 from libs.domain.snapshot import ClusterSnapshot
-from libs.domain.solution import SolveOptions
+from libs.domain.solution import MinValuesPolicy, SolveOptions
 from libs.domain.taint import Effect
 from services.solver.core import ask as asking
+from services.solver.core.algebra import Algebra
 from services.solver.core.ask import Ask, KnownNodes
-from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClasses
 from services.solver.core.companions import Reach, together
 from services.solver.core.devices.allocating import Devices
@@ -27,11 +27,11 @@ from services.solver.core.devices.places import Places
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.domains import Domains
 from services.solver.core.ground import Ground
-from services.solver.core.limits import pool_limits
+from services.solver.core.limits import PoolLimits, allowance
 from services.solver.core.market import Market, Memory, market
 from services.solver.core.node_kinds import NodeReader, request_vectors
 from services.solver.core.problem import Problem
-from services.solver.core.reservations import Reservations
+from services.solver.core.reservations import instances_left
 from services.solver.core.standing import Standing, standing
 from services.solver.core.standing_input import StandingInput
 from services.solver.core.supply import Supply
@@ -151,18 +151,27 @@ def _reach(encoded: Encoded) -> Reach:
     def supply() -> Supply:
         domains = Domains()
         classes = ClaimClasses(domains)
-        ground = Ground(encoded.standing, encoded.templates, classes, domains)
+        ground = Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions)
         devices = _devices(encoded, encoded.work.groups, classes)
-        return Supply(ground, encoded.dimensions, devices)
+        return Supply(ground, devices)
 
     return lambda ask, key: supply().values(ask, key)
 
 
-def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]:
+def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
     """Return the packing problem for these of the waiting pods, with nothing packed yet."""
     domains = Domains()
     classes = ClaimClasses(domains)
-    topology = Topology(Ground(encoded.standing, encoded.templates, classes, domains))
+    devices = _devices(encoded, groups, classes)
+    reservations = instances_left(encoded.templates if _reserves(encoded.options) else ())
+    algebra = Algebra(
+        Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions),
+        [allowance(one, encoded.snapshot) for one in encoded.templates],
+        devices,
+        reservations=reservations,
+        strict_min_values=encoded.options.min_values_policy is MinValuesPolicy.STRICT,
+    )
+    topology = Topology(algebra)
     asks = tuple(encoded.asks[group.shape.id] for group in groups)
     topology.register(
         (one for many in asks for one in many),
@@ -171,19 +180,18 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> tuple[Problem, Bins]
         dict(encoded.snapshot.namespaces),
         _daemon_shapes(encoded.snapshot),
     )
-    made = Problem(
+    return Problem(
         dimensions=encoded.dimensions,
         groups=groups,
         asks=asks,
         templates=encoded.templates,
-        limits=tuple(pool_limits(one, encoded.snapshot) for one in encoded.templates),
-        classes=classes,
+        limits=tuple(PoolLimits(one, algebra.packing) for one in encoded.templates),
+        algebra=algebra,
         topology=topology,
-        reservations=Reservations.of(encoded.templates if _reserves(encoded.options) else ()),
+        reservations=reservations,
         min_values=encoded.options.min_values_policy,
-        devices=_devices(encoded, groups, classes),
+        devices=devices,
     )
-    return made, Bins(encoded.standing, len(encoded.dimensions.names))
 
 
 def _devices(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses) -> Devices | None:

@@ -3,7 +3,7 @@
 Apart from counting because nothing here changes during a solve: each answer is found once.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.standing import Standing
 from services.solver.core.tally import Admission
 from services.solver.core.template import Template
-from services.solver.core.vectors import Bools, Ints
+from services.solver.core.vectors import Bools, Dimensions, Ints
 
 _OPEN = -1
 """Domain number of a bin whose domain is not decided yet."""
@@ -33,16 +33,15 @@ class Ground:
         templates: tuple[Template, ...],
         classes: ClaimClasses,
         domains: Domains,
+        dimensions: Dimensions,
     ) -> None:
         self.standing = standing
+        self.dimensions = dimensions
         self.templates = templates
         self.classes = classes
         self.domains = domains
         self._domain_of: dict[str, Ints] = {}
         self._within: dict[tuple[str, int], Bools] = {}
-        self._reach: dict[tuple[int, str], int] = {}
-        self._turns: dict[tuple[int, str], dict[int, tuple[int, int]]] = {}
-        self._open_to: dict[int, tuple[Template, ...]] = {}
 
     def domain_of(self, key: str) -> Ints:
         """Return (n_standing,): the number of the bin's domain, 0 without the key, -1 if open."""
@@ -82,35 +81,22 @@ class Ground:
             absent=bool(bits & ABSENT),
         )
 
-    def reachable(self, ask: Ask, key: str) -> int:
-        """Return the domains in which this pod could get a new node, by labels and taints."""
-        found = self._reach.get((id(ask), key))
-        if found is None:
-            found = 0
-            for narrower in self.new_nodes(ask):
-                found |= self.classes.domains(narrower, key)
-            found &= ~ABSENT
-            self._reach[id(ask), key] = found
-        return found
-
-    def turns(self, ask: Ask, key: str) -> Mapping[int, tuple[int, int]]:
-        """Return by domain when a new node there would be had: the pool's turn, then the price."""
-        found = self._turns.get((id(ask), key))
-        if found is None:
-            found = self._turns[id(ask), key] = {}
-            for known in self.new_nodes(ask):
-                request = known.template.dimensions.requests(ask.shape.requests)
-                for number, price in self.classes.prices(known, key, request).items():
-                    turn = known.template.index, price
-                    found[number] = min(found.get(number, turn), turn)
-        return found
-
-    def open_to(self, ask: Ask) -> tuple[Template, ...]:
-        """Return the pools from which this pod could get a new node, by labels and taints."""
-        found = self._open_to.get(id(ask))
-        if found is None:
-            by_index = {one.template.index: one.template for one in self.new_nodes(ask)}
-            found = self._open_to[id(ask)] = tuple(by_index.values())
+    def compatible(self, ask: Ask) -> Bools:
+        """Return (n_standing,): bins whose labels, name and taints suit, features, too."""
+        standing = self.standing
+        tolerated = [one.tolerated(ask) for one in standing.classes]
+        found = np.zeros(len(standing), np.bool_)
+        for place in ask.places:
+            by_class = [
+                ok and one.allows(place.requirements)
+                for ok, one in zip(tolerated, standing.classes, strict=True)
+            ]
+            here = np.array(by_class, np.bool_)[standing.class_of]
+            if place.node_names is not None or place.excluded_node_names:
+                here &= np.array([place.names_allow(name) for name in standing.names], np.bool_)
+            found |= here
+        if ask.lacking:
+            found &= np.array([name not in ask.lacking for name in standing.names], np.bool_)
         return found
 
     def new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:

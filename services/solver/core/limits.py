@@ -6,58 +6,58 @@ pods out, claims are tied to smaller types and charged anew; `nodes` is counted 
 too, since lifecycle would refuse the surplus.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
+import joiner_kernel
 
 from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
-from libs.domain.resources import NODES, NOTHING, Resources
+from libs.domain.resources import NODES, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.template import Template
-from services.solver.core.vectors import MOST, Bools, Ints, covering
+from services.solver.core.vectors import MOST, Bools
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """What a pool may still buy before anything is planned."""
+
+    left: tuple[int, ...]
+    """(n_limits,): in the order of the template's limited resources."""
+    nodes: int | None
+    """None where nodes are not limited."""
 
 
 class PoolLimits:
-    """Room left under the limits of one pool, counted down as claims are opened."""
+    """What is left under the limits of one pool; the kernel counts it down."""
 
-    __slots__ = ("_at_start", "_charged", "_left", "_nodes", "template")
+    __slots__ = ("_at_start", "_packing", "template")
 
-    def __init__(self, template: Template, usage: Resources, nodes: int) -> None:
-        limits = template.pool.limits
+    def __init__(self, template: Template, packing: joiner_kernel.Packing) -> None:
         self.template = template
-        self._left = np.array(
-            [min(limits.get(name), MOST) - min(usage.get(name), MOST) for name in template.limited],
-            np.int64,
-        )
-        self._nodes = limits.get(NODES) - nodes if NODES in limits else None
+        self._packing = packing
         self._at_start = self.rows()
-        self._charged: dict[int, Ints] = {}
-        """What each claim is charged with, (n_limits,)."""
-
-    @property
-    def limited(self) -> bool:
-        """Return whether there is any limit."""
-        return self._nodes is not None or bool(self.template.limited)
 
     @property
     def nodes_left(self) -> bool:
         """Return whether one more node is allowed."""
-        return self._nodes is None or self._nodes > 0
+        nodes = self._packing.nodes_left(self.template.index)
+        return nodes is None or nodes > 0
 
     def left(self) -> Resources:
         """Return what is left of each limited resource, `nodes` included."""
-        amounts = dict(zip(self.template.limited, self._left.tolist(), strict=True))
-        if self._nodes is not None:
-            amounts[NODES] = self._nodes
+        left = self._packing.limits_left(self.template.index)
+        amounts = dict(zip(self.template.limited, left, strict=True))
+        nodes = self._packing.nodes_left(self.template.index)
+        if nodes is not None:
+            amounts[NODES] = nodes
         return Resources(amounts)
 
     def rows(self) -> Bools | None:
         """Return (n_rows,): the rows that may still be bought; None if all may."""
-        if not self.template.limited:
-            return None
-        return covering(self._left, self.template.capacities)
+        return self._packing.rows_left(self.template.index)
 
     def used_up(self, fits: Bools) -> bool:
         """Return whether amounts charged to this plan's own claims keep these rows out.
@@ -70,27 +70,16 @@ class PoolLimits:
             return False
         return bool((fits & self._at_start).any()) and not (fits & rows).any()
 
-    def charge(self, claims: Iterable[int], rows: Bools) -> None:
-        """Count claims, each of which may become any of these rows; anew if they were counted."""
-        if not self.limited:
-            return
-        most = self.template.capacities[rows].max(axis=0)
-        for claim in claims:
-            if claim not in self._charged and self._nodes is not None:
-                self._nodes -= 1
-            self._left += self._charged.get(claim, 0) - most
-            self._charged[claim] = most
-
     @property
-    def claims(self) -> tuple[int, ...]:
+    def claims(self) -> Sequence[int]:
         """Return the claims that are counted."""
-        return tuple(self._charged)
+        return self._packing.charged(self.template.index)
 
 
-def pool_limits(template: Template, snapshot: ClusterSnapshot) -> PoolLimits:
-    """Return the limits of a pool after the nodes and claims that it has; leaving ones are free."""
+def allowance(template: Template, snapshot: ClusterSnapshot) -> Allowance:
+    """Return what a pool may buy beside the nodes and claims that it has and keeps."""
     if not template.pool.limits:
-        return PoolLimits(template, NOTHING, 0)
+        return Allowance(left=(), nodes=None)
     name, claims = template.pool.name, snapshot.nodeclaims
     nodes = [node for node in snapshot.nodes.values() if _pool_of(node, claims) == name]
     with_node = {node.nodeclaim for node in nodes}
@@ -100,8 +89,12 @@ def pool_limits(template: Template, snapshot: ClusterSnapshot) -> PoolLimits:
         for claim in claims.values()
         if claim.nodepool == name and claim.deleting_at is None and claim.name not in with_node
     ]
-    taken = {limited: sum(one.get(limited) for one in used) for limited in template.limited}
-    return PoolLimits(template, Resources(taken), len(used))
+    limits = template.pool.limits
+    taken = {name: sum(one.get(name) for one in used) for name in template.limited}
+    return Allowance(
+        left=tuple(min(limits.get(name), MOST) - min(taken[name], MOST) for name in taken),
+        nodes=limits.get(NODES) - len(used) if NODES in limits else None,
+    )
 
 
 def _pool_of(node: Node, claims: Mapping[str, NodeClaim]) -> str:

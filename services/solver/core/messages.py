@@ -124,7 +124,7 @@ def _doubt(template: Template) -> Ints:
 
 def _set_apart(made: Problem, packer: Packer) -> frozenset[int]:
     """Return the claims with a pod that others may keep from joining, whatever the room."""
-    standing = len(packer.bins.standing)
+    standing = len(packer.problem.algebra.ground.standing)
     return frozenset(
         one.bin - standing
         for one in packer.bins.placements

@@ -58,11 +58,11 @@ def keepers(case: Case, position: int | None = None) -> list[Keeper]:
 
 def _is_there(case: Case, tally: Tally, position: int | None) -> bool:
     if position is None:
-        return not tally.on_hosts and any(tally.by_domain.values())
+        return not tally.on_hosts and bool(tally.counts)
     topology = case.problem.topology
     if tally.on_hosts:
-        return bool(tally.hosts(topology.bins)[position])
-    return tally.by_domain.get(int(topology.ground.domain_of(tally.key)[position]), 0) > 0
+        return position in tally.counts
+    return int(topology.ground.domain_of(tally.key)[position]) in tally.counts
 
 
 def _spread(case: Case, part: Part, rule: SpreadRule) -> str:
@@ -73,7 +73,7 @@ def _spread(case: Case, part: Part, rule: SpreadRule) -> str:
     tally, constraint = rule.tally, rule.constraint
     topology = case.problem.topology
     if tally.on_hosts:
-        new = constraint.min_domains is None and topology.least_on_hosts(part.ask, rule) is None
+        new = constraint.min_domains is None and topology.can_have_new_host(part.ask, rule)
         return f"; a new node counts, too; maxSkew {constraint.max_skew}" if new else ""
     real, paper = topology.eligible(part.ask, tally)
     counts = _per_domain(case, tally, (one for one in members(real | paper) if one))
@@ -100,7 +100,7 @@ def _own(case: Case, term: PodAffinityTerm, tally: Tally) -> str:
 
 def _where(case: Case, tally: Tally) -> str:
     """Return where pods are that a tally counts; empty for hosts, of which there are thousands."""
-    domains = [number for number, count in tally.by_domain.items() if number and count > 0]
+    domains = [] if tally.on_hosts else list(tally.counts)
     return f"; pods per domain: {_per_domain(case, tally, domains)}" if domains else ""
 
 
@@ -154,7 +154,8 @@ def _label(one: Requirement) -> str:
 
 def _per_domain(case: Case, tally: Tally, numbers: Iterable[int]) -> str:
     value = case.problem.topology.ground.domains.value
-    return _first(f"{value(tally.key, one)} {tally.by_domain.get(one, 0)}" for one in numbers)
+    counts = tally.counts
+    return _first(f"{value(tally.key, one)} {counts.get(one, 0)}" for one in numbers)
 
 
 def _first(told: Iterable[str]) -> str:

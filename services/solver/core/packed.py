@@ -42,7 +42,7 @@ def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
     """
 
     def pack(groups: tuple[Group, ...]) -> Packer:
-        packer = Packer(*problem(encoded, groups), cancelled)
+        packer = Packer(problem(encoded, groups), cancelled)
         if not packer.run():
             raise Unavailable("the caller has gone away")
         return packer

@@ -18,32 +18,33 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.requirements import ANYTHING
-from services.solver.core import claim_settling
+from services.solver.core import settling
 from services.solver.core.ask import Ask
-from services.solver.core.bins import Bins
+from services.solver.core.bins import Bins, Placement
 from services.solver.core.claim_class import ClaimClass
-from services.solver.core.claim_packing import ClaimPacker
 from services.solver.core.limits import PoolLimits
 from services.solver.core.precedence import with_less_choice
-from services.solver.core.problem import Problem, Request, a_request
-from services.solver.core.standing_packing import StandingPacker
-from services.solver.core.tally import Opened
+from services.solver.core.problem import Problem
 from services.solver.core.targets import Targets, in_order_of_placement
 from services.solver.core.turns import Cause, Event, Turns
-from services.solver.core.verdict import verdict
+from services.solver.core.vectors import Ints
 from services.solver.core.workload import Group
 
 
 class Packer:
     """Packs one problem; afterwards `bins` holds the answer and `left` who has no place."""
 
-    def __init__(self, problem: Problem, bins: Bins, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, problem: Problem, cancelled: Callable[[], bool]) -> None:
         self.problem = problem
+        self._packing = problem.algebra.packing
+        for group in problem.groups:
+            # Of a gang nobody waits: no claim is made for a part of it that would settle one.
+            self._packing.add_group(not group.existing_only, not any(group.gangs))
         self._cancelled = cancelled
-        self._targets = Targets(problem.groups, bins.standing)
-        self.bins = bins
-        self.standing = StandingPacker(problem, bins)
-        self.claims = ClaimPacker(problem, bins)
+        self._targets = Targets(problem.groups, problem.algebra.ground.standing)
+        self._expected: dict[int, tuple[int, ...]] = {}
+        """Which pods of its group a placement is of, by its number, where that is not whoever is
+        next."""
         self.left = [len(group.uids) for group in problem.groups]
         self._more_tied = with_less_choice(problem.groups)
         self._alone: set[int] = set()
@@ -52,6 +53,7 @@ class Packer:
         self._turns = Turns([index for part in self._parts for index in part])
         self._buyable: dict[int, list[ClaimClass]] = {}
         """What a group could buy, by index: where it has room, others aside."""
+        self.bins = self._state()
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices the pods of a claim get of its own node, sorted."""
@@ -65,7 +67,29 @@ class Packer:
             if not (self._keep_all(part) and self._rounds(part, earlier)):
                 return False
             earlier += part
+        self.bins = self._state()
         return True
+
+    def _state(self) -> Bins:
+        """Return how packing stands."""
+        algebra, packing = self.problem.algebra, self._packing
+        placements = zip(*(column.tolist() for column in packing.placements()), strict=True)
+        return Bins(
+            standing=algebra.ground.standing,
+            holdings=algebra.holdings,
+            free=packing.free(),
+            claims=tuple(self.problem.classes.all[one] for one in packing.classes().tolist()),
+            used=packing.used(),
+            pods=packing.pods(),
+            placements=tuple(
+                Placement(group, position, count, self._expected.get(number, ()))
+                for number, (group, position, count) in enumerate(placements)
+            ),
+        )
+
+    def is_deferred(self, group: int) -> bool:
+        """Tell whether a group waits for a reservation to be settled."""
+        return self._packing.is_deferred(group)
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -92,18 +116,34 @@ class Packer:
         if not self._targets.any(index) or self._is_ignored(index):
             return False
         before = self.left[index]
-        request = a_request(index, self._hard(index), self.problem.dimensions)
-        while (where := verdict(self.problem.topology, request.ask)) is not None:
-            candidates, counts = self.standing.room(request, where)
-            counts = np.minimum(counts, self._targets.counts(index)[candidates])
-            most = min(self.left[index], where.batch)
-            chosen, counts = self.standing.choose(request, candidates, counts, most)
-            if not len(chosen):
+        ask = self.problem.topology.ask(self._hard(index))
+        while (where := self._packing.verdict(ask)) is not None:
+            bins, counts = self._packing.room(ask, where)
+            counts = np.minimum(counts, self._targets.counts(index)[bins])
+            if not self._keep_on(index, bins, counts, min(self.left[index], where.batch)):
                 break
-            self.bins.note_expected(index, chosen, self._targets.take(index, chosen, counts))
-            self.standing.take(request, chosen, counts)
-            self.left[index] -= int(counts.sum())
         return self.left[index] < before
+
+    def _keep_on(self, index: int, bins: Ints, counts: Ints, most: int) -> bool:
+        """Place up to so many pods on bins, (n,), on which so many, (n,), are expected."""
+        hard, left = self._hard(index), most
+        ask = self.problem.topology.ask(hard)
+        devices = bool(hard.shape.device_claims)
+        for position, room in zip(bins.tolist(), counts.tolist(), strict=True):
+            count = min(room, 1 if devices else left, left)
+            if count <= 0 or (devices and not self._granted(hard, position)):
+                continue
+            self._expected[self._packing.placed()] = self._targets.take(index, position, count)
+            self._packing.take_standing(index, ask, position, count)
+            self.left[index] -= count
+            left -= count
+            if devices:
+                break
+        return left < most
+
+    def _granted(self, ask: Ask, position: int) -> bool:
+        algebra = self.problem.algebra
+        return algebra.grant(algebra.shape(ask.shape), position)
 
     def _hard(self, index: int) -> Ask:
         return self.problem.asks[index][-1]
@@ -143,7 +183,7 @@ class Packer:
     def _causes(self, index: int) -> Iterable[Cause]:
         """Return what may help a group that was refused."""
         topology, hard = self.problem.topology, self._hard(index)
-        if index in self.claims.deferred:
+        if self.is_deferred(index):
             return (Event.PLACED,)
         if not hard.topological:
             return ()
@@ -166,12 +206,12 @@ class Packer:
         if self.problem.groups[index].existing_only:
             return False
         topology, hard = self.problem.topology, self._hard(index)
-        request = a_request(index, hard, self.problem.dimensions).vector
+        request = self.problem.dimensions.requests(hard.shape.requests)
         known = self._buyable.get(index)
         if known is None:
             found = topology.ground.new_nodes(hard)
             known = self._buyable[index] = [one for one in found if one.rows_for(request).any()]
-        where = verdict(topology, hard) if known else None
+        where = topology.verdict(hard) if known else None
         if where is None:
             return False
         # Of other keys somebody may still bring up a domain.
@@ -196,7 +236,7 @@ class Packer:
         tied = False
         for limits in self.problem.limits:
             if limits.claims and any(self._could_buy(index, limits) for index in groups):
-                tied |= claim_settling.tie(self.problem, self.bins, limits)
+                tied |= settling.tie(self.problem, self._state(), limits)
         return tied
 
     def _could_buy(self, index: int, limits: PoolLimits) -> bool:
@@ -213,14 +253,14 @@ class Packer:
         """Give up the choice of domains of claims that hold back a spread; False if none do."""
         topology = self.problem.topology
         before = self._held_open(groups)
-        topology.settle(self._opened())
+        topology.settle()
         keys = self._held_open(groups)
         if keys != before:
             # Claims were narrowed by whoever joined them: that alone may have freed somebody.
             return True
-        if not keys or not claim_settling.pin(self.problem, self.bins, sorted(keys)):
+        if not keys or not settling.pin(self.problem, self._state(), sorted(keys)):
             return False
-        topology.settle(self._opened())
+        topology.settle()
         return True
 
     def _held_open(self, groups: list[int]) -> frozenset[str]:
@@ -234,10 +274,6 @@ class Packer:
         self._alone.add(index)
         return True
 
-    def _opened(self) -> list[Opened]:
-        bins = self.bins
-        return [Opened(known, used) for known, used in zip(bins.claims, bins.used, strict=True)]
-
     def _give_up_domains(self, index: int) -> bool:
         """Forget domains that cannot be had; False if there are none."""
         topology = self.problem.topology
@@ -249,14 +285,14 @@ class Packer:
         if self._is_ignored(index) or self.problem.topology.awaited(self._hard(index)):
             return False
         self._keep(index)
-        self.claims.deferred.discard(index)
+        self._packing.undefer(index)
         led: set[int | None] = set()
         for ask in self._asks(index):
             if ask.leads in led:
                 continue
-            request = a_request(index, ask, self.problem.dimensions)
+            number = self.problem.topology.ask(ask)
             while self.left[index]:
-                placed = self._place_some(request, self._at_once(index, ask))
+                placed = self._packing.place(index, number, self._at_once(index, ask))
                 self.left[index] -= placed
                 self._let_follow(index, placed)
                 if placed and ask.leads is not None:
@@ -265,7 +301,7 @@ class Packer:
                 if not placed:
                     break
             # Who waits for a reservation gives up no preference to be spared the wait.
-            if not self.left[index] or index in self.claims.deferred:
+            if not self.left[index] or self.is_deferred(index):
                 break
         return self.left[index] < before
 
@@ -287,24 +323,6 @@ class Packer:
         """Return how many pods may look for a place together: of some just one."""
         single = ask.leads is not None or ask.shape.device_claims
         return 1 if single else self.left[index]
-
-    def _place_some(self, request: Request, want: int) -> int:
-        if not request.ask.places:
-            return 0
-        where = verdict(self.problem.topology, request.ask)
-        buys = not self.problem.groups[request.group].existing_only
-        placed = 0
-        if where is not None:
-            want = min(want, where.batch)
-            placed = self.standing.place(request, where, want)
-            if buys and placed < want and self.problem.templates:
-                placed += self.claims.join(request, where, want - placed)
-        while buys and placed < want:
-            opened = self.claims.open(request, where, want - placed)
-            if not opened:
-                break
-            placed += opened
-        return placed
 
 
 def _parts(groups: Sequence[Group]) -> list[list[int]]:

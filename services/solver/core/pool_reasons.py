@@ -31,7 +31,7 @@ from services.solver.core.neighbours import about_others
 from services.solver.core.storage_room import too_little
 from services.solver.core.template import Refused, Template
 from services.solver.core.vectors import Ints
-from services.solver.core.verdict import Verdict, verdict
+from services.solver.core.verdict import Verdict
 
 DEVICES_IGNORED = f"claims of devices are ignored; gate {FeatureGate.DYNAMIC_RESOURCES} is closed"
 
@@ -241,12 +241,13 @@ def _allowed_by(case: Case, part: Part, known: ClaimClass) -> bool:
 
     Daemons that come there before the pod are counted.
     """
-    for arrivals in case.problem.topology.arrivals(known.template):
+    pool, topology = known.template.index, case.problem.topology
+    for kind, arrivals in enumerate(topology.arrivals(pool)):
         where, there = part.where, reached(case.problem.classes, known, arrivals)
         if there is None:
             continue
         if arrivals.offerings is not None:
-            where = verdict(case.problem.topology, part.ask, arrivals)
+            where = topology.verdict(part.ask, pool, kind)
         if where is not None and where.new_cap > 0 and _within(case, there, where):
             return True
     return False

@@ -55,18 +55,19 @@ def leftover(
         group: index of the group.
         left: whether it is left over indeed; of any other one only what refuses it is told.
     """
-    deferred = group in packer.claims.deferred
+    deferred = packer.is_deferred(group)
     case = a_case(problem, group, deferred=deferred)
+    bins = packer.bins
     if claim := problem.topology.in_use(case.ask):
-        return _in_use(case, claim, packer.bins)
+        return _in_use(case, claim, bins)
     by_pool = {one.pool.name: refused_pool(one) for one in refused}
     for template in problem.templates:
         found = pool_rejection(case, template) or (_unnamed(template) if left else None)
         if found is not None:
             by_pool[template.pool.name] = found
     pools = [*(one.pool for one in refused), *(one.pool for one in problem.templates)]
-    refusals = standing_rules(case, packer.bins)
-    where, why = devices_in_sight(case, packer.bins, refusals)
+    refusals = standing_rules(case, bins)
+    where, why = devices_in_sight(case, bins, refusals)
     rejections = tuple(
         _beside(by_pool[pool.name], where, why) for pool in in_order(pools) if pool.name in by_pool
     )

@@ -26,7 +26,6 @@ from services.solver.core.devices.allocating import Refusal
 from services.solver.core.neighbours import about_others
 from services.solver.core.pool_reasons import DEVICES_IGNORED
 from services.solver.core.standing import UNSCHEDULABLE, StandingClass
-from services.solver.core.standing_packing import compatible
 from services.solver.core.storage_room import too_little
 from services.solver.core.too_small import nearness, shortages
 from services.solver.core.vectors import Bools, Ints, covering
@@ -132,13 +131,13 @@ def _class_filters(case: Case, bins: Bins) -> Iterator[Filter]:
 
 def _place_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     """Yield the rules about labels and names; only of all of them together packing knows."""
-    ask = case.ask
-    suits = compatible(bins, replace(ask, lacking=frozenset()))
-    by_pod = compatible(bins, replace(ask, places=ask.node_places, lacking=frozenset()))
+    ask, compatible = case.ask, case.problem.topology.ground.compatible
+    suits = compatible(replace(ask, lacking=frozenset()))
+    by_pod = compatible(replace(ask, places=ask.node_places, lacking=frozenset()))
     yield Rule.NODE_AFFINITY, lambda positions: ~suits[positions] & ~by_pod[positions]
     if ask.shape.storage_rooms:
         places = with_volumes(ask.node_places, ask.shape)
-        in_reach = compatible(bins, replace(ask, places=places, lacking=frozenset()))
+        in_reach = compatible(replace(ask, places=places, lacking=frozenset()))
         yield Rule.STORAGE_CAPACITY, lambda positions: ~suits[positions] & in_reach[positions]
     yield Rule.VOLUME_TOPOLOGY, lambda positions: ~suits[positions]
     if ask.lacking:
@@ -152,7 +151,7 @@ def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     if shape.host_ports:
         yield (
             Rule.HOST_PORTS,
-            partial(_by_one, lambda one: bins.excludes(one, shape.host_ports)),
+            partial(_by_one, lambda one: bins.holdings.excludes(one, shape.host_ports)),
         )
     yield (
         Rule.RESOURCES,
@@ -161,9 +160,9 @@ def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
     if shape.exclusive_disks:
         yield (
             Rule.VOLUME_CLAIM,
-            partial(_by_one, lambda one: bins.excludes(one, shape.exclusive_disks)),
+            partial(_by_one, lambda one: bins.holdings.excludes(one, shape.exclusive_disks)),
         )
-    yield Rule.VOLUME_LIMITS, lambda positions: bins.attach_room(shape, positions) <= 0
+    yield Rule.VOLUME_LIMITS, lambda positions: bins.holdings.attach_room(shape, positions) <= 0
 
 
 def _by_one(refuses: Callable[[int], bool], positions: Ints) -> Bools:
@@ -271,7 +270,7 @@ def _is_as_migrated(there: StandingClass, place: Place) -> bool:
 
 
 def _attaching_words(case: Case, bins: Bins, position: int) -> str:
-    short = bins.attach_shortage(case.ask.shape, position)
+    short = bins.holdings.attach_shortage(case.ask.shape, position)
     if short is None:
         return "no more volumes can be attached"
     driver, asked, left = short
@@ -280,6 +279,6 @@ def _attaching_words(case: Case, bins: Bins, position: int) -> str:
 
 def _port_words(case: Case, bins: Bins, position: int) -> str:
     for port in case.ask.shape.host_ports:
-        if bins.excludes(position, (port,)):
+        if bins.holdings.excludes(position, (port,)):
             return f"host port {port.port}/{port.protocol} is taken"
     return "a host port is taken"

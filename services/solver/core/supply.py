@@ -4,27 +4,33 @@ Apart from packing because it is asked before anything is placed: who has to sha
 others begins where there is room for all of them.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from libs.domain.requirements import ANYTHING
 from services.solver.core.ask import Ask
-from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.devices.allocating import Devices, Grant, PlannedGrant
 from services.solver.core.ground import Ground
-from services.solver.core.problem import Request, a_request
-from services.solver.core.standing_packing import compatible
-from services.solver.core.vectors import Dimensions, covering
+from services.solver.core.vectors import Ints, covering
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What one pod asks for."""
+
+    ask: Ask
+    vector: Ints
+    """(n_resources,)."""
 
 
 class Supply:
     """Room as it is before a plan; other pods that wait do not count."""
 
-    def __init__(self, ground: Ground, dimensions: Dimensions, devices: Devices | None) -> None:
+    def __init__(self, ground: Ground, devices: Devices | None) -> None:
         self._ground = ground
-        self._dimensions = dimensions
         self._devices = devices
-        self._bins = Bins(ground.standing, len(dimensions.names))
         self._known: dict[tuple[int, str], frozenset[str]] = {}
 
     def values(self, ask: Ask, key: str) -> frozenset[str]:
@@ -37,16 +43,17 @@ class Supply:
     def _values(self, ask: Ask, key: str) -> frozenset[str]:
         if ask.shape.device_claims and self._devices is None:
             return frozenset()
-        request = a_request(0, ask, self._dimensions)
+        request = _Request(ask, self._ground.dimensions.requests(ask.shape.requests))
         bits = self._standing(request, key)
         for known in self._ground.new_nodes_by_all(ask):
             bits |= self._new(known, request, key, bits)
         return frozenset(self._ground.domains.values(key, bits))
 
-    def _standing(self, request: Request, key: str) -> int:
+    def _standing(self, request: _Request, key: str) -> int:
         """Return the domains of the standing bins with room."""
-        free = self._bins.free[:, request.columns]
-        able = compatible(self._bins, request.ask) & covering(free, request.needed)
+        asked = np.flatnonzero(request.vector)
+        room = covering(self._ground.standing.free[:, asked], request.vector[asked])
+        able = self._ground.compatible(request.ask) & room
         numbers = self._ground.domain_of(key)
         bits = 0
         for position in np.flatnonzero(able & (numbers > 0)).tolist():
@@ -55,13 +62,13 @@ class Supply:
                 bits |= bit
         return bits
 
-    def _has_devices(self, request: Request, position: int) -> bool:
+    def _has_devices(self, request: _Request, position: int) -> bool:
         shape = request.ask.shape
         if not shape.device_claims or self._devices is None:
             return True
         return isinstance(self._devices.on_standing(shape, position), Grant)
 
-    def _new(self, known: ClaimClass, request: Request, key: str, found: int) -> int:
+    def _new(self, known: ClaimClass, request: _Request, key: str, found: int) -> int:
         """Return the domains in which a node of the class can be bought, but for those found."""
         classes, bits = self._ground.classes, 0
         for number in classes.prices(known, key, request.vector):
@@ -70,7 +77,7 @@ class Supply:
                 bits |= bit
         return bits
 
-    def _can_buy(self, known: ClaimClass, request: Request, key: str, bit: int) -> bool:
+    def _can_buy(self, known: ClaimClass, request: _Request, key: str, bit: int) -> bool:
         shape = request.ask.shape
         if not shape.device_claims or self._devices is None:
             return True

@@ -11,8 +11,8 @@ from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape, SharedVolume
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
+from services.solver.core.algebra import Algebra
 from services.solver.core.ask import Ask
-from services.solver.core.ground import Ground
 from services.solver.core.rules import AffinityRule, Keeper, Rules, SpreadRule
 from services.solver.core.shape_index import ShapeIndex
 from services.solver.core.tally import Tally, admission, admission_key
@@ -21,8 +21,10 @@ from services.solver.core.tally import Tally, admission, admission_key
 class Tallies:
     """Made by `build`; afterwards only their counts change."""
 
-    def __init__(self, ground: Ground) -> None:
-        self._ground = ground
+    def __init__(self, algebra: Algebra) -> None:
+        self._algebra = algebra
+        self._everyone: Mapping[int, PodShape] = {}
+        self.by_number: list[Tally] = []
         self.all: dict[object, Tally] = {}
         self.counting: dict[int, list[Tally]] = defaultdict(list)
         """Those that count pods of a shape, by its id."""
@@ -51,6 +53,7 @@ class Tallies:
         """
         self._asks = asks
         self._alone = alone
+        self._everyone = everyone
         hard = {ask.shape.id: ask for ask in asks}
         self._index = ShapeIndex(everyone.values(), namespaces)
         self._own_tallies(everyone.values(), frozenset(hard))
@@ -106,7 +109,7 @@ class Tallies:
                 admission=rule,
                 terminating=False,
                 shapes=self._index.spread(constraint, ask.shape.namespace),
-                admitted=self._ground.admitted_bins(rule),
+                admitted=self._algebra.ground.admitted_bins(rule),
             )
             self._add(name, found)
         return found
@@ -136,6 +139,8 @@ class Tallies:
 
     def _add(self, name: object, tally: Tally) -> None:
         self.all[name] = tally
+        self._algebra.add_tally(tally, [self._everyone[one] for one in sorted(tally.shapes)])
+        self.by_number.append(tally)
         for shape in tally.shapes:
             self.counting[shape].append(tally)
 

@@ -1,7 +1,7 @@
 """Tallies: how many pods of a kind there are per topology domain.
 
 Apart because spread, affinity, anti-affinity and its inverse differ only in which pods they count
-and what they conclude; counting is one mechanism. Hosts are counted per bin in an array, all
+and what they conclude; counting is one mechanism, and the kernel's. Hosts are counted per bin, all
 other keys per domain.
 
 Source: kube-scheduler's PodTopologySpread and InterPodAffinity (as in their documentation, and as
@@ -10,11 +10,10 @@ none at all with an empty selector, and only on nodes that its policies admit an
 hard keys of the pod; an affinity counts pods that match all its terms.
 """
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
+import joiner_kernel
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape
@@ -23,7 +22,7 @@ from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.domains import ABSENT
-from services.solver.core.vectors import Bools, Ints
+from services.solver.core.vectors import Bools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,61 +51,33 @@ class Tally:
     """Ids of the shapes of waiting pods with a constraint about it."""
     hard: bool = False
     """Whether a constraint is about it that no pod gives up."""
-    by_domain: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    """By domain number; unused for hosts."""
-    by_bin: Ints = field(default_factory=lambda: np.zeros(64, np.int64))
-    """(at least n_bins,); used for hosts only."""
     admitted: Bools | None = None
     """(n_standing,): which standing bins it looks at; None for all."""
-    doubtful: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    """How many of those counted may not be there, by domain number or by bin."""
-    total: int = 0
-    """How many there are for certain, wherever that is."""
-    opened_domains: int = 0
-    """Domains of claims that it looks at."""
-    open_domains: int = 0
-    """Domains of such claims that may still come up in several."""
-    opened_seen: int = 0
-    """How many opened claims are already in `opened_domains`."""
-    admits: dict[int, bool] = field(default_factory=dict)
-    """Whether it looks at claims, by their class, as far as known."""
+    number: int = -1
+    """By which the kernel, which counts, knows it."""
+    _packing: joiner_kernel.Packing | None = None
+
+    def register(self, packing: joiner_kernel.Packing, number: int) -> None:
+        """Let it be counted by this packing under this number."""
+        self._packing, self.number = packing, number
 
     @property
     def on_hosts(self) -> bool:
         """Return whether every bin is a domain of its own."""
         return self.key == label_keys.HOSTNAME
 
-    def hosts(self, bins: int) -> Ints:
-        """Return (bins,): the counts per bin."""
-        if len(self.by_bin) < bins:
-            grown = np.zeros(max(bins, 2 * len(self.by_bin)), np.int64)
-            grown[: len(self.by_bin)] = self.by_bin
-            self.by_bin = grown
-        return self.by_bin[:bins]
+    @property
+    def total(self) -> int:
+        """Return how many pods there are for certain, wherever that is."""
+        return 0 if self._packing is None else self._packing.total(self.number)
 
     @property
-    def certain(self) -> Mapping[int, int]:
-        """Return how many there are at least, by domain number."""
-        if not self.doubtful:
-            return self.by_domain
-        return {one: count - self.doubtful.get(one, 0) for one, count in self.by_domain.items()}
-
-    def certain_hosts(self, bins: int) -> Ints:
-        """Return (bins,): how many there are at least per bin."""
-        counts = self.hosts(bins)
-        if self.doubtful:
-            counts = counts.copy()
-            counts[list(self.doubtful)] -= list(self.doubtful.values())
-        return counts
-
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """A claim of this plan at some moment."""
-
-    known: ClaimClass
-    used: Ints
-    """(n_resources,)."""
+    def counts(self) -> Mapping[int, int]:
+        """Return how many pods there are by domain number, or by bin; those with any."""
+        if self._packing is None:
+            return {}
+        counted = enumerate(self._packing.counted(self.number).tolist())
+        return {number: count for number, count in counted if count}
 
 
 def admission(constraint: TopologySpread, ask: Ask) -> Admission:
@@ -127,26 +98,17 @@ def admission_key(rule: Admission) -> object:
     return rule.keys, rule.places, None if rule.asker is None else rule.asker.tolerations
 
 
-def admits_claim(rule: Admission, opened: Opened, classes: ClaimClasses) -> bool:
-    """Tell whether a node bought for this claim may count for a spread constraint."""
-    return any(True for _ in admitted(rule, opened, classes))
-
-
-def admitted(rule: Admission, opened: Opened, classes: ClaimClasses) -> Iterator[ClaimClass]:
-    """Yield what this claim may become of all that counts for a spread constraint."""
+def may_count(rule: Admission, known: ClaimClass, classes: ClaimClasses) -> Iterator[ClaimClass]:
+    """Yield what claims of a class may become of all that counts for a spread constraint."""
     keys = [key for key in rule.keys if key != label_keys.HOSTNAME]
-    if any(classes.domains(opened.known, key) == ABSENT for key in keys):
+    if any(classes.domains(known, key) == ABSENT for key in keys):
         return
-    taints = opened.known.template.pool.template.taints
-    if rule.asker is not None and not bears(rule.asker, taints):
+    if rule.asker is not None and not bears(rule.asker, known.template.pool.template.taints):
         return
     if rule.places is None:
-        yield opened.known
+        yield known
         return
     for place in rule.places:
-        if place.node_names is None:
-            narrower = classes.narrow(opened.known, place.requirements)
-            if narrower is None:
-                continue
-            if narrower is opened.known or narrower.rows_for(opened.used).any():
-                yield narrower
+        narrower = classes.narrow(known, place.requirements) if place.node_names is None else None
+        if narrower is not None:
+            yield narrower

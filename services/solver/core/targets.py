@@ -45,15 +45,12 @@ class Targets:
             found[position] = len(pods)
         return found
 
-    def take(self, group: int, bins: Ints, counts: Ints) -> list[tuple[int, ...]]:
-        """Return for each bin the first so many pods that are expected there, and forget them."""
-        waiting = self._waiting[group]
-        found = []
-        for position, count in zip(bins.tolist(), counts.tolist(), strict=True):
-            pods = waiting[position]
-            found.append(tuple(pods.popleft() for _ in range(count)))
-            if not pods:
-                del waiting[position]
+    def take(self, group: int, position: int, count: int) -> tuple[int, ...]:
+        """Return the first so many pods that are expected on a bin, and forget them."""
+        pods = self._waiting[group][position]
+        found = tuple(pods.popleft() for _ in range(count))
+        if not pods:
+            del self._waiting[group][position]
         return found
 
 

@@ -132,7 +132,7 @@ def _pins(encoded: Encoded, willing: Sequence[Leaver]) -> Callable[[Group], tupl
 
     @cache
     def by_shape() -> Mapping[int, tuple[str, ...]]:
-        made, _ = problem(encoded, tuple(one for _, one in sorted(groups.items())))
+        made = problem(encoded, tuple(one for _, one in sorted(groups.items())))
         hard = {asks[-1].shape.id: asks[-1] for asks in made.asks}
         return {number: made.topology.rules(ask).pins for number, ask in hard.items()}
 

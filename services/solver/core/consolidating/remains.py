@@ -117,8 +117,8 @@ def after(remains: Remains, tried: Encoded, bins: Bins, moved: Iterable[Moved]) 
             standing=replace(
                 standing,
                 free=standing.free - (tried.standing.free - bins.free),
-                attachable=MappingProxyType(dict(bins.attachable)),
-                taken=tuple(bins.taken(number) for number in range(len(standing))),
+                attachable=MappingProxyType(dict(bins.holdings.attachable)),
+                taken=tuple(bins.holdings.taken(number) for number in range(len(standing))),
                 shared_volumes=_shared(standing, coming),
             ),
             work=replace(before.work, bound=with_pods(tried.work.bound, coming)),

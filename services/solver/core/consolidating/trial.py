@@ -97,7 +97,7 @@ def attempt(bench: Bench, remains: Remains, wanted: Attempt) -> Found | Failure:
     groups = _groups(wanted)
     gone = frozenset(one.node for one in wanted.leavers)
     tried = trial_of(remains, gone, groups, wanted.closed)
-    packer = Packer(*problem(tried, groups), bench.cancelled)
+    packer = Packer(problem(tried, groups), bench.cancelled)
     if not packer.run():
         raise Unavailable("the caller has gone away")
     for group, left in zip(packer.groups, packer.left, strict=True):

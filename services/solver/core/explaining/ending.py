@@ -63,7 +63,7 @@ def _of_gang(decision: Decided, row: PodRow, cancelled: Callable[[], bool]) -> E
     there = decision.packed.problem.groups
     rank = 1 + max((one.late for one in there), default=0)
     mine = [replace(one, late=rank) for one in gang_groups(decision, row.gang)]
-    packer = Packer(*problem(decision.encoded, (*there, *mine)), cancelled)
+    packer = Packer(problem(decision.encoded, (*there, *mine)), cancelled)
     packer.run()
     numbers = range(len(there), len(packer.left))
     short = next((index for index in numbers if packer.left[index]), None)

@@ -11,6 +11,7 @@ from libs.domain.reason import Rejection, Rule
 from services.solver.core.bins import Bins
 from services.solver.core.case import Case, a_case
 from services.solver.core.encode import Encoded, problem
+from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
 
 
@@ -32,8 +33,8 @@ class Verdicts:
 
 def unpacked(encoded: Encoded) -> Unpacked:
     """Return the waiting pods before anything is packed."""
-    made, bins = problem(encoded, encoded.work.groups)
-    return Unpacked(problem=made, bins=bins)
+    made = problem(encoded, encoded.work.groups)
+    return Unpacked(problem=made, bins=Packer(made, lambda: False).bins)
 
 
 def verdicts(state: Unpacked, refuse: Callable[[Case], Rejection | None]) -> Verdicts:

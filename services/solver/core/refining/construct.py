@@ -91,6 +91,7 @@ def _widened(encoded: Encoded, fast: Packed, found: Packed) -> Packed:
     """
     bins = found.packer.bins
     wide: dict[tuple[int, bytes], ClaimClass] = {}
+    claims = []
     for claim, known in enumerate(bins.claims):
         template = encoded.templates[known.template.index]
         # No larger ones where there are limits: the claim is charged with the largest that it had.
@@ -99,7 +100,8 @@ def _widened(encoded: Encoded, fast: Packed, found: Packed) -> Packed:
         if key not in wide:
             kept = covering(most, template.capacities)[template.columns.row]
             wide[key] = _of(template, known, known.offerings & kept)
-        bins.claims[claim] = wide[key]
+        claims.append(wide[key])
+    found.packer.bins = replace(bins, claims=tuple(claims))
     made = answer(encoded, found.problem, found.packer, found.short)
     if _without_place(made) == _without_place(fast.answer):
         told = fast.answer.plan

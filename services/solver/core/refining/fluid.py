@@ -287,7 +287,7 @@ def _of_pool(
     columns = template.columns
     some = np.flatnonzero(allowed.any(axis=0))
     stock = np.full(len(columns.offerings), NO_STOCK, np.int64)
-    if columns.reservations and problem.reservations.left:
+    if columns.reservations and problem.reservations:
         for position in some.tolist():
             offering = columns.offerings[position]
             if offering.capacity_type == CapacityType.RESERVED:

@@ -82,7 +82,7 @@ def _rows(problem: Problem, template: Template, price_of: PriceOf) -> tuple[Floa
     columns = template.columns
     sold = template.offerings
     reserved = np.zeros(template.room.shape[1])
-    if columns.reservations and problem.reservations.left:
+    if columns.reservations and problem.reservations:
         held = np.array(
             [one.capacity_type == CapacityType.RESERVED for one in columns.offerings], np.bool_
         )

@@ -4,7 +4,6 @@ Apart because whoever looks for better claims knows nothing of how an answer is 
 """
 
 import copy
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,7 +14,6 @@ from services.solver.core.bins import Bins, Placement
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.encode import Encoded
 from services.solver.core.packed import Packed
-from services.solver.core.vectors import Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,26 +47,25 @@ def with_claims(encoded: Encoded, one: Packed, other: Replacement) -> Packed:
 
 
 def _bins(encoded: Encoded, one: Packed, other: Replacement) -> Bins:
+    """Return who is where; what pods hold for themselves on standing bins stays as it was."""
+    before = one.packer.bins
     vectors = [encoded.dimensions.requests(group.shape.requests) for group in one.problem.groups]
-    found = Bins(encoded.standing, len(encoded.dimensions.names))
-    standing = len(found.standing)
-    pods: dict[int, int] = defaultdict(int)
+    standing = len(before.standing)
+    free = before.standing.free.copy()
     used = np.zeros((len(other.claims), len(encoded.dimensions.names)), np.int64)
+    pods = np.zeros(len(other.claims), np.int64)
     for placement in other.placements:
-        vector = vectors[placement.group]
+        asked = placement.count * vectors[placement.group]
         if placement.bin < standing:
-            shape = one.problem.groups[placement.group].shape
-            found.take_standing(shape, _one(placement.bin), _one(placement.count), vector)
+            free[placement.bin] -= asked
         else:
-            used[placement.bin - standing] += placement.count * vector
+            used[placement.bin - standing] += asked
             pods[placement.bin - standing] += placement.count
-    for claim, known in enumerate(other.claims):
-        found.open(known, 1)
-        found.take_claims(_one(claim), _one(1), used[claim], [known])
-        found.pods[claim] = pods[claim]
-    found.placements.extend(other.placements)
-    return found
-
-
-def _one(number: int) -> Ints:
-    return np.array([number], np.int64)
+    return replace(
+        before,
+        free=free,
+        claims=tuple(other.claims),
+        used=used,
+        pods=pods,
+        placements=tuple(other.placements),
+    )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import pytest
 
 from libs.domain.pod import HostPort
-from services.solver.core import bins
+from services.solver.core import holdings
 from services.solver.core.exclusion import Exclusive, Taken, by_name, conflict
 from tests.support.builders import a_node, a_pod, a_port, a_shape
 from tests.unit.services.solver.core.asking import left_over, plan_of
@@ -42,7 +42,7 @@ def test_what_a_node_has_taken_is_read_once_however_many_ask(
         read.append(len(known))
         return by_name(known)
 
-    monkeypatch.setattr(bins, "by_name", counting)
+    monkeypatch.setattr(holdings, "by_name", counting)
     held = a_shape(90, host_ports=tuple(a_port(5000 + number) for number in range(20)))
     asking = [a_shape(number, cpu="10m", host_ports=(a_port(number),)) for number in range(1, 10)]
 

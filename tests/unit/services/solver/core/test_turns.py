@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+import joiner_kernel
 import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.plan import Plan
 from libs.domain.pod import PodShape
 from libs.domain.topology import NodeInclusionPolicy
-from services.solver.core.claim_packing import ClaimPacker
 from services.solver.core.topology import Topology
 from services.solver.core.turns import Event, Turns
 from tests.support.builders import (
@@ -70,9 +70,9 @@ def test_who_is_given_a_turn_is_not_woken_besides() -> None:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often packing has asked who is awaited, and for a new node."""
+    """How often packing has asked who is awaited, and for places."""
     found: Counter[str] = Counter()
-    for owner, name in ((Topology, "awaited"), (ClaimPacker, "open")):
+    for owner, name in ((Topology, "awaited"), (joiner_kernel.Packing, "place")):
         _count(monkeypatch, found, owner, name)
     return found
 
@@ -152,7 +152,7 @@ def test_a_crowd_that_is_too_large_is_not_tried_for_each_new_node(asked: Counter
     plan = _plan([*chain, *crowd])
 
     assert left_over(plan) == LENGTH
-    assert asked["open"] <= 6 * LENGTH
+    assert asked["place"] <= 6 * LENGTH
 
 
 def test_a_crowd_that_is_tied_to_a_full_zone_is_not_tried_for_each_new_node(
@@ -184,7 +184,7 @@ def test_a_crowd_that_is_tied_to_a_full_zone_is_not_tried_for_each_new_node(
     plan = _plan([*chain, *tied], nodes=nodes)
 
     assert left_over(plan) == LENGTH - 1
-    assert asked["open"] <= 8 * LENGTH
+    assert asked["place"] <= 8 * LENGTH
 
 
 def test_pods_without_a_node_to_buy_wait_for_each_other_no_longer_than_needed(

@@ -55,7 +55,7 @@ def _snapshot(line: dict[str, Any]) -> ClusterSnapshot:
 
 def _taken(snapshot: ClusterSnapshot, shape: PodShape, node: str) -> list[list[str]] | None:
     encoded = encode(snapshot, _OPEN, snapshot.observed_at, NOTHING_REMEMBERED)
-    made, _ = problem(encoded, encoded.work.groups)
+    made = problem(encoded, encoded.work.groups)
     assert made.devices is not None
     grant = made.devices.on_standing(shape, encoded.standing.index[node])
     if not isinstance(grant, Grant):

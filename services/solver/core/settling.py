@@ -28,7 +28,7 @@ def tie(problem: Problem, bins: Bins, limits: PoolLimits) -> bool:
     before = limits.left()
     for claim in limits.claims:
         known, used = bins.claims[claim], bins.used[claim]
-        _become(problem, bins, claim, _tied(problem, known, used))
+        problem.algebra.become(claim, _tied(problem, known, used))
     return limits.left() != before
 
 
@@ -41,16 +41,9 @@ def pin(problem: Problem, bins: Bins, keys: Sequence[str]) -> bool:
         least = min_values.to_keep(known, used, problem.min_values)
         if pinned is None or pinned is known or not min_values.met(pinned, used, least):
             continue
-        _become(problem, bins, claim, pinned)
+        problem.algebra.become(claim, pinned)
         changed = True
     return changed
-
-
-def _become(problem: Problem, bins: Bins, claim: int, known: ClaimClass) -> None:
-    rows = known.rows_for(bins.used[claim])
-    bins.become(claim, known)
-    problem.reservations.hold(claim, known, rows)
-    problem.limits[known.template.index].charge([claim], rows)
 
 
 def _tied(problem: Problem, known: ClaimClass, used: Ints) -> ClaimClass:

@@ -1,0 +1,140 @@
+// Packing on claims of this plan: those that get no dearer first, of these the emptiest.
+//
+// Here everything is open: each pod narrows what its claim may still become.
+#include "choices.h"
+#include "min_values.h"
+#include "packing.h"
+
+namespace joiner {
+
+Amount Packing::join(int group, int ask, Verdict& where, Amount want) {
+    Amount placed = 0;
+    Choices choices(classes_, topology_.ask(ask), where);
+    while (placed < want && choices.next()) {
+        placed +=
+            join_choice({group, ask, choices.place(), choices.bounds()}, where, want - placed);
+    }
+    return placed;
+}
+
+Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want) {
+    const Ask& ask = topology_.ask(choice.ask);
+    // What a claim becomes, by its class.
+    std::unordered_map<int, int> become;
+    const auto becomes = [&](int claim) {
+        const auto [found, is_new] = become.try_emplace(bins_.class_of(claim), -1);
+        if (is_new) found->second = narrowed(bins_.class_of(claim), choice, where);
+        return found->second;
+    };
+    if (topology_.shape(ask.shape).devices) return join_with_devices(choice, where, becomes);
+
+    const auto most = [&](int claim, int known) {
+        const Amount count = most_on(known, bins_.class_of(claim), bins_.used(claim), ask, want);
+        return where.caps ? std::min(count, (*where.caps)[bins_.standing() + claim]) : count;
+    };
+    const auto& order = bins_.emptiest();
+    std::map<std::size_t, Amount> taken;
+    Amount left = want;
+    for (std::size_t place = 0; place < order.size() && left > 0; ++place) {
+        const int claim = order[place].second;
+        if (!ask.request.fits(bins_.spare(claim))) continue;
+        const int known = becomes(claim);
+        if (known < 0 || !classes_[known].rows()[bins_.cheapest_row(claim)]) continue;
+        const Amount free = ask.request.times(bins_.spare(claim));
+        const Amount count = std::min({free, most(claim, known), left});
+        if (count <= 0) continue;
+        taken[place] = count;
+        left -= count;
+    }
+    for (std::size_t place = 0; place < order.size() && left > 0; ++place) {
+        const int claim = order[place].second;
+        if (!ask.request.fits(bins_.headroom(claim))) continue;
+        const int known = becomes(claim);
+        if (known < 0) continue;
+        const auto before = taken.find(place);
+        const Amount there = before == taken.end() ? 0 : before->second;
+        const Amount count = std::min(most(claim, known) - there, left);
+        if (count <= 0) continue;
+        taken[place] = there + count;
+        left -= count;
+    }
+    // The order changes as claims fill.
+    std::vector<std::pair<int, Amount>> chosen;
+    for (const auto& [place, count] : taken) chosen.emplace_back(order[place].second, count);
+    for (const auto& [claim, count] : chosen) {
+        take_claim(choice.group, choice.ask, claim, count, becomes(claim));
+        if (where.caps) (*where.caps)[bins_.standing() + claim] -= count;
+    }
+    return want - left;
+}
+
+template <typename Becomes>
+Amount Packing::join_with_devices(const Choice& choice, Verdict& where, Becomes becomes) {
+    const Ask& ask = topology_.ask(choice.ask);
+    for (const auto& [pods, claim] : bins_.emptiest()) {
+        if (!ask.request.fits(bins_.headroom(claim))) continue;
+        if (where.caps && (*where.caps)[bins_.standing() + claim] <= 0) continue;
+        int known = becomes(claim);
+        const int before = bins_.class_of(claim);
+        if (known < 0 || !most_on(known, before, bins_.used(claim), ask, 1)) continue;
+        Amounts total(bins_.used(claim), bins_.used(claim) + classes_.resources());
+        add(total.data(), ask.request, 1);
+        known = algebra_.grant_planned(ask.shape, claim, known, total);
+        if (known < 0 || !most_on(known, before, bins_.used(claim), ask, 1)) continue;
+        const int chosen = claim;
+        take_claim(choice.group, choice.ask, chosen, 1, known);
+        algebra_.hand_over(ask.shape, chosen);
+        if (where.caps) --(*where.caps)[bins_.standing() + chosen];
+        return 1;
+    }
+    return 0;
+}
+
+int Packing::narrowed(int known, const Choice& choice, const Verdict& where) {
+    const int narrower = classes_.narrow(known, choice.place, choice.bounds);
+    if (narrower < 0 || where.pins.empty()) return narrower;
+    return classes_.pinned(narrower, where.pins, topology_.ask(choice.ask).request);
+}
+
+Amount Packing::most_on(int known, int before, const Amount* used, const Ask& ask, Amount want) {
+    const ClaimClass& one = classes_[known];
+    const Matrix& frontier = one.frontier();
+    const std::size_t columns = frontier.columns();
+    Amounts room(columns);
+    Amount most = 0;
+    for (std::size_t row = 0; row < frontier.rows(); ++row) {
+        for (std::size_t column = 0; column < columns; ++column) {
+            room[column] = frontier.row(row)[column] - used[column];
+        }
+        // Every column counts: the type must have what is used already, whatever this pod asks.
+        if (covers(room.data(), ask.request.amounts.data(), columns)) {
+            most = std::max(most, ask.request.times(room.data()));
+        }
+    }
+    if (most && !one.wanted.empty()) {
+        Amounts there(used, used + columns);
+        if (before < 0) add(there.data(), ask.request, 1);
+        const ClaimClass& was = classes_[before < 0 ? known : before];
+        const Amounts least = values_to_keep(was, there.data(), strict_min_values_);
+        most = most_that_keep(one, used, ask.request, std::min(most, want), least);
+    }
+    return topology_.shape(ask.shape).alone ? std::min<Amount>(most, 1) : most;
+}
+
+void Packing::take_claim(int group, int id, int claim, Amount count, int known) {
+    const Ask& ask = topology_.ask(id);
+    bins_.take_claim(claim, ask.request, count, known);
+    reservations_.hold(claim, classes_[known], bins_.used(claim));
+    const int bin = bins_.standing() + claim;
+    placements_.push_back({group, bin, count});
+    topology_.record(ask.shape, bin, count);
+}
+
+void Packing::become(int claim, int known) {
+    bins_.become(claim, known);
+    const ClaimClass& one = classes_[known];
+    reservations_.hold(claim, one, bins_.used(claim));
+    limits_[one.pool].charge(claim, one.rows_for(bins_.used(claim)));
+}
+
+}  // namespace joiner

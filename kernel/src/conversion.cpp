@@ -1,0 +1,63 @@
+#include "conversion.h"
+
+#include <cstring>
+
+namespace joiner {
+namespace {
+
+template <typename Out, typename Held>
+Out owned(Held held, std::initializer_list<std::size_t> shape) {
+    auto* kept = new Held(std::move(held));
+    nb::capsule owner(kept, [](void* one) noexcept { delete static_cast<Held*>(one); });
+    return Out(kept->data(), shape, owner);
+}
+
+}  // namespace
+
+DomainSet to_domains(nb::handle bits) {
+    int overflow = 0;
+    const long long small = PyLong_AsLongLongAndOverflow(bits.ptr(), &overflow);
+    if (PyErr_Occurred()) throw nb::python_error();
+    if (!overflow) return DomainSet::from_words({static_cast<std::uint64_t>(small)}, small < 0);
+    const auto length = nb::cast<std::size_t>(bits.attr("bit_length")());
+    std::vector<std::uint64_t> words(length / 64 + 1);
+    const auto bytes = nb::cast<nb::bytes>(
+        bits.attr("to_bytes")(words.size() * 8, "little", nb::arg("signed") = true));
+    std::memcpy(words.data(), bytes.c_str(), words.size() * 8);
+    return DomainSet::from_words(std::move(words), overflow < 0);
+}
+
+nb::int_ to_bits(const DomainSet& domains) {
+    std::vector<std::uint64_t> words = domains.words();
+    words.push_back(domains.rest() ? ~std::uint64_t{0} : 0);
+    if (words.size() == 1) return nb::int_(domains.rest() ? -1 : 0);
+    // The first word alone says it all if its sign is that of the rest.
+    if (words.size() == 2 && words[0] >> 63 == (domains.rest() ? 1u : 0u)) {
+        return nb::int_(static_cast<std::int64_t>(words[0]));
+    }
+    const nb::bytes bytes(reinterpret_cast<const char*>(words.data()), words.size() * 8);
+    const nb::object from_bytes = nb::module_::import_("builtins").attr("int").attr("from_bytes");
+    return nb::cast<nb::int_>(from_bytes(bytes, "little", nb::arg("signed") = true));
+}
+
+IntsOut to_ints(Amounts amounts) {
+    const std::size_t size = amounts.size();
+    return owned<IntsOut>(std::move(amounts), {size});
+}
+
+IntsOut to_ints(const std::vector<int>& numbers) {
+    return to_ints(Amounts(numbers.begin(), numbers.end()));
+}
+
+RowsOut to_rows(const Matrix& rows) {
+    return owned<RowsOut>(Amounts(rows.cells()), {rows.rows(), rows.columns()});
+}
+
+FlagsOut to_flags(const Mask& mask) {
+    auto* kept = new bool[mask.size() + 1];
+    std::copy(mask.begin(), mask.end(), kept);
+    nb::capsule owner(kept, [](void* one) noexcept { delete[] static_cast<bool*>(one); });
+    return FlagsOut(kept, {mask.size()}, owner);
+}
+
+}  // namespace joiner

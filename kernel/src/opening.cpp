@@ -1,0 +1,193 @@
+// Opening claims: a new one of the first pool that can, for as many pods as it takes.
+#include "choices.h"
+#include "min_values.h"
+#include "packing.h"
+
+namespace joiner {
+
+// Pods that look for a new claim of some class, and who comes to it before them.
+struct Packing::Opening {
+    int group;
+    int ask;
+    Amount want;
+    Verdict where;
+    int root;
+    Arrivals arrivals;
+};
+
+Amount Packing::open(int group, int id, const std::optional<Verdict>& where, Amount want) {
+    const Amount* asked = topology_.ask(id).request.amounts.data();
+    for (int pool = 0; pool < topology_.templates(); ++pool) {
+        // Whatever else is asked for, the pool has to have a type that is large enough.
+        if (!classes_[classes_.root(pool, std::nullopt)].has_room(asked)) continue;
+        if (!limits_[pool].nodes_left()) continue;
+        const int whole = classes_.root(pool, limits_[pool].rows());
+        std::map<int, std::vector<int>> alike;
+        const std::vector<Arrivals>& arrivals = topology_.arrivals(pool);
+        for (std::size_t index = 0; index < arrivals.size(); ++index) {
+            const std::vector<int> kind{static_cast<int>(index)};
+            const auto found = open_kinds({group, id, want, {}, whole, {}}, kind, where);
+            if (!found) continue;
+            if (*found) return **found;
+            alike[arrivals[index].settled].push_back(kind.front());
+        }
+        // The types of each kind may be too few for minValues.
+        if (classes_[whole].wanted.empty()) continue;
+        for (const auto& [settled, kinds] : alike) {
+            if (kinds.size() < 2) continue;
+            const auto found = open_kinds({group, id, want, {}, whole, {}}, kinds, where);
+            if (found && *found) return **found;
+        }
+    }
+    return 0;
+}
+
+// Opens claims of which it stays open to which of these kinds of a pool's nodes they belong.
+//
+// Nothing if there are no such nodes for the pods; nothing in it if no pod fits on them; 0 if it is
+// better to wait.
+std::optional<std::optional<Amount>> Packing::open_kinds(Opening opening,
+                                                         const std::vector<int>& kinds,
+                                                         const std::optional<Verdict>& where) {
+    const ClaimClass& whole = classes_[opening.root];
+    const std::vector<Arrivals>& arrivals = topology_.arrivals(whole.pool);
+    opening.root = classes_.reached(whole.id, kinds);
+    if (opening.root < 0) return std::nullopt;
+    std::optional<Verdict> there;
+    for (const int kind : kinds) {
+        std::optional<Verdict> own =
+            arrivals[kind].partly ? verdict(topology_, opening.ask, &arrivals[kind]) : where;
+        if (!own || own->new_cap <= 0) return std::nullopt;
+        there = there ? stricter(*there, *own) : own;
+        if (!there) return std::nullopt;
+    }
+    opening.where = *std::move(there);
+    opening.want = std::min(opening.want, opening.where.batch);
+    opening.arrivals = either(arrivals, kinds);
+    return open_some(opening);
+}
+
+// Returns who comes to a node of which it is not known yet of which kind it is.
+Arrivals Packing::either(const std::vector<Arrivals>& arrivals, const std::vector<int>& kinds) {
+    Arrivals found = arrivals[kinds.front()];
+    for (const int kind : kinds) {
+        const std::vector<int>& coming = arrivals[kind].shapes;
+        const auto comes = [&](int shape) {
+            return std::find(coming.begin(), coming.end(), shape) != coming.end();
+        };
+        for (const int shape : coming) {
+            const auto& certain = arrivals[kinds.front()].shapes;
+            if (std::find(certain.begin(), certain.end(), shape) == certain.end()) {
+                found.perhaps.push_back(shape);
+            }
+        }
+        for (const int shape : found.shapes) {
+            if (!comes(shape)) found.perhaps.push_back(shape);
+        }
+        std::erase_if(found.shapes, [&](int shape) { return !comes(shape); });
+    }
+    std::set<int> once(found.perhaps.begin(), found.perhaps.end());
+    found.perhaps.assign(once.begin(), once.end());
+    return found;
+}
+
+// Opens claims of one class; nothing if no pod fits, 0 if it is better to wait.
+std::optional<Amount> Packing::open_some(const Opening& opening) {
+    const Ask& ask = topology_.ask(opening.ask);
+    std::optional<Amount> found;
+    const auto attempt = [&](int known) {
+        const auto usable = reservations_.any()
+                                ? reservations_.usable(classes_[known], ask.request.amounts.data())
+                                : std::nullopt;
+        const bool promised = usable && std::count(usable->begin(), usable->end(), 1) == 0;
+        if (promised && groups_[opening.group].waits) {
+            deferred_.insert(opening.group);
+            found = 0;
+            return true;
+        }
+        Amount opened = 0;
+        if (!promised) {
+            opened = open_as(opening, usable ? classes_.restrict(known, *usable) : known);
+        }
+        if (!opened && usable) {
+            // Beside a reservation of which none can be had, or which is too little of a choice.
+            const Mask free = reservations_.unreserved(classes_[known]);
+            if (std::count(free.begin(), free.end(), 1)) {
+                opened = open_as(opening, classes_.restrict(known, free));
+            }
+        }
+        if (opened) found = opened;
+        return opened > 0;
+    };
+    each_opening(opening, attempt);
+    return found;
+}
+
+// Calls `use` with what a new claim may be, in the cheapest domains, then where minValues are met,
+// until it returns true.
+template <typename Use>
+void Packing::each_opening(const Opening& opening, Use use) {
+    const Ask& ask = topology_.ask(opening.ask);
+    const Verdict& where = opening.where;
+    for (Choices choices(classes_, ask, where); choices.next();) {
+        const Choice choice{opening.group, opening.ask, choices.place(), choices.bounds()};
+        const int known = narrowed(opening.root, choice, where);
+        if (known < 0) continue;
+        if (use(known)) return;
+        Amounts least;
+        for (const MinValues& wanted : classes_[known].wanted) least.push_back(wanted.least);
+        if (where.pins.empty() ||
+            keeps_values(classes_[known], ask.request.amounts.data(), least)) {
+            continue;
+        }
+        const int free = classes_.narrow(opening.root, choice.place, choice.bounds);
+        if (free < 0) continue;
+        for (const int key : where.pins) {
+            for (const int one : classes_.split(free, key, ask.request)) {
+                const int pinned = classes_.pinned(one, where.pins, ask.request);
+                if (pinned >= 0 && use(pinned)) return;
+            }
+        }
+    }
+}
+
+// Opens as many claims of a class as the pods need, one where there is anything to count; returns
+// how many pods they take.
+Amount Packing::open_as(const Opening& opening, int known) {
+    const Ask& ask = topology_.ask(opening.ask);
+    const bool devices = topology_.shape(ask.shape).devices;
+    Amount want = opening.want;
+    if (devices) {
+        known = algebra_.grant_planned(ask.shape, -1, known, ask.request.amounts);
+        if (known < 0) return 0;
+        want = 1;
+    }
+    const Amounts nothing(classes_.resources());
+    const Amount most =
+        std::min(most_on(known, -1, nothing.data(), ask, want), opening.where.new_cap);
+    if (most <= 0) return 0;
+    Limits& limits = limits_[classes_[known].pool];
+    const bool single = limits.limited() || reservations_.any();
+    const Amount count = single ? 1 : (want + most - 1) / most;
+    const int first = bins_.open(known, static_cast<int>(count));
+    topology_.note_opened();
+    const Mask rows = classes_[known].rows_for(ask.request.amounts.data());
+    Amount left = want;
+    for (int claim = first; claim < first + count; ++claim) {
+        limits.charge(claim, rows);
+        take_claim(opening.group, opening.ask, claim, std::min(most, left), known);
+        left -= std::min(most, left);
+    }
+    if (devices) algebra_.hand_over(ask.shape, first);
+    for (int claim = first; claim < first + count; ++claim) {
+        for (const int shape : opening.arrivals.shapes) {
+            topology_.record(shape, bins_.standing() + claim, 1);
+        }
+        for (const int shape : opening.arrivals.perhaps) {
+            topology_.record(shape, bins_.standing() + claim, 1, false);
+        }
+    }
+    return want - left;
+}
+
+}  // namespace joiner

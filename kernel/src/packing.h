@@ -1,0 +1,98 @@
+// First fit by groups of equal pods: standing bins in their order, then claims of this plan, then
+// new claims of the first pool that can.
+#pragma once
+
+#include <set>
+
+#include "limits.h"
+#include "reservations.h"
+#include "verdict.h"
+
+namespace joiner {
+
+class Packing {
+public:
+    // `standing`: what is free of each standing bin; `named`: which have the hostname label.
+    Packing(Algebra& algebra, const Domains& domains, Matrix standing, Mask named,
+            Amounts reservations, bool strict_min_values);
+    Packing(const Packing&) = delete;
+
+    int add_template(Template sold, Limits limits);
+
+    ClaimClasses& classes() { return classes_; }
+    Topology& topology() { return topology_; }
+    const Bins& bins() const { return bins_; }
+    Limits& limits(int pool) { return limits_[pool]; }
+    const Reservations& reservations() const { return reservations_; }
+    const std::vector<Placement>& placements() const { return placements_; }
+    // Groups that wait for a reservation to be settled.
+    std::set<int>& deferred() { return deferred_; }
+
+    // A group of pods: whether nodes are bought for it, whether it waits for reservations that are
+    // promised to others.
+    struct Group {
+        bool buys;
+        bool waits;
+    };
+    void add_group(Group group) { groups_.push_back(group); }
+
+    // Places up to `want` pods of a group and returns how many found room.
+    Amount place(int group, int ask, Amount want);
+    // Returns standing bins that a pod may run on, and how many such pods fit on each.
+    std::pair<std::vector<int>, Amounts> room(int ask, const Verdict& where);
+    // Places pods of a group on a standing bin with room for them.
+    void take_standing(int group, int ask, int bin, Amount count);
+    // Lets a claim be of another class, of fewer types, that has room for its pods.
+    void become(int claim, int known);
+
+private:
+    // Pods of a group that are to be narrowed for in one way.
+    struct Choice {
+        int group;
+        int ask;
+        int place;
+        int bounds;
+    };
+    struct Opening;
+
+    // On standing bins.
+    Amount place_standing(int group, int ask, const Verdict& where, Amount want);
+    std::vector<int> candidates(const Ask& ask, const Verdict& where);
+    const Mask& compatible(const Ask& ask);
+    const Mask& within(const Bound& bound);
+
+    // On claims of this plan.
+    Amount join(int group, int ask, Verdict& where, Amount want);
+    Amount join_choice(const Choice& choice, Verdict& where, Amount want);
+    template <typename Becomes>
+    Amount join_with_devices(const Choice& choice, Verdict& where, Becomes becomes);
+    int narrowed(int known, const Choice& choice, const Verdict& where);
+    // Returns how many pods fit on a claim of a class with so much used; before: -1 for a new one.
+    Amount most_on(int known, int before, const Amount* used, const Ask& ask, Amount want);
+    void take_claim(int group, int ask, int claim, Amount count, int known);
+
+    // On new ones.
+    Amount open(int group, int ask, const std::optional<Verdict>& where, Amount want);
+    std::optional<std::optional<Amount>> open_kinds(Opening opening, const std::vector<int>& kinds,
+                                                    const std::optional<Verdict>& where);
+    static Arrivals either(const std::vector<Arrivals>& arrivals, const std::vector<int>& kinds);
+    std::optional<Amount> open_some(const Opening& opening);
+    Amount open_as(const Opening& opening, int known);
+    template <typename Use>
+    void each_opening(const Opening& opening, Use use);
+
+    Algebra& algebra_;
+    ClaimClasses classes_;
+    Bins bins_;
+    Topology topology_;
+    std::vector<Limits> limits_;
+    Reservations reservations_;
+    bool strict_min_values_;
+    std::vector<Group> groups_;
+    std::vector<Placement> placements_;
+    std::set<int> deferred_;
+    std::map<int, Mask> compatible_;
+    std::map<std::pair<int, int>, Mask> within_;
+};
+
+}  // namespace joiner

@@ -1,0 +1,99 @@
+// Packing on standing bins: nodes that exist and claims in flight.
+//
+// Here everything is given: a pod fits as things are, or it does not.
+#include "packing.h"
+
+namespace joiner {
+
+Amount Packing::place_standing(int group, int id, const Verdict& where, Amount want) {
+    const Ask& ask = topology_.ask(id);
+    const Shape& shape = topology_.shape(ask.shape);
+    Amount placed = 0;
+    if (shape.limited || shape.devices) {
+        const auto [bins, counts] = room(id, where);
+        for (std::size_t index = 0; index < bins.size() && placed < want; ++index) {
+            const Amount count = std::min(counts[index], want - placed);
+            if (count <= 0 || (shape.devices && !algebra_.grant(ask.shape, bins[index]))) continue;
+            take_standing(group, id, bins[index], shape.devices ? 1 : count);
+            placed += shape.devices ? 1 : count;
+            if (shape.devices) break;
+        }
+        return placed;
+    }
+    for (const int bin : candidates(ask, where)) {
+        if (placed >= want) break;
+        Amount count = std::min(ask.request.times(bins_.free(bin)), want - placed);
+        if (where.caps) count = std::min(count, (*where.caps)[bin]);
+        if (count <= 0) continue;
+        take_standing(group, id, bin, count);
+        placed += count;
+    }
+    return placed;
+}
+
+std::pair<std::vector<int>, Amounts> Packing::room(int id, const Verdict& where) {
+    const Ask& ask = topology_.ask(id);
+    std::vector<int> bins = candidates(ask, where);
+    Amounts counts;
+    for (const int bin : bins) {
+        Amount count = ask.request.times(bins_.free(bin));
+        if (where.caps) count = std::min(count, (*where.caps)[bin]);
+        counts.push_back(count);
+    }
+    if (topology_.shape(ask.shape).limited) algebra_.limit(ask.shape, bins, counts);
+    return {std::move(bins), std::move(counts)};
+}
+
+std::vector<int> Packing::candidates(const Ask& ask, const Verdict& where) {
+    std::vector<int> found;
+    if (!bins_.standing()) return found;
+    const Mask& suits = compatible(ask);
+    std::vector<const Mask*> bounds;
+    for (const Bound& bound : where.bounds) bounds.push_back(&within(bound));
+    std::vector<const std::vector<int>*> pins;
+    for (const int key : where.pins) pins.push_back(&topology_.domain_of(key));
+    for (int bin = 0; bin < bins_.standing(); ++bin) {
+        if (!suits[bin] || !ask.request.fits(bins_.free(bin))) continue;
+        const auto inside = [&](const Mask* mask) { return (*mask)[bin] != 0; };
+        const auto decided = [&](const std::vector<int>* domains) { return (*domains)[bin] >= 0; };
+        if (std::all_of(bounds.begin(), bounds.end(), inside) &&
+            std::all_of(pins.begin(), pins.end(), decided)) {
+            found.push_back(bin);
+        }
+    }
+    return found;
+}
+
+void Packing::take_standing(int group, int id, int bin, Amount count) {
+    const Ask& ask = topology_.ask(id);
+    bins_.take_standing(bin, ask.request, count);
+    if (topology_.shape(ask.shape).limited) algebra_.took(ask.shape, {bin}, {count});
+    placements_.push_back({group, bin, count});
+    topology_.record(ask.shape, bin, count);
+}
+
+const Mask& Packing::compatible(const Ask& ask) {
+    const auto [found, is_new] = compatible_.try_emplace(ask.site);
+    if (is_new) found->second = algebra_.compatible(ask.site);
+    return found->second;
+}
+
+const Mask& Packing::within(const Bound& bound) {
+    const auto [found, is_new] = within_.try_emplace({bound.key, classes_.bounds({bound})});
+    if (!is_new) return found->second;
+    const std::vector<int>& domains = topology_.domain_of(bound.key);
+    Mask mask(domains.size());
+    bool any_open = false;
+    for (std::size_t bin = 0; bin < mask.size(); ++bin) {
+        if (domains[bin] < 0) {
+            any_open = true;
+        } else {
+            mask[bin] = bound.within.has(domains[bin]);
+        }
+    }
+    if (any_open) mask = algebra_.within(bound.key, bound.within);
+    found->second = std::move(mask);
+    return found->second;
+}
+
+}  // namespace joiner

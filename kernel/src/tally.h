@@ -1,0 +1,70 @@
+// Tallies: how many pods of a kind there are per topology domain.
+#pragma once
+
+#include <unordered_map>
+
+#include "domain_set.h"
+#include "numbers.h"
+
+namespace joiner {
+
+// The key by which every bin is a domain of its own.
+inline constexpr int kHost = -1;
+
+struct Tally {
+    // kHost or the number of a label key.
+    int key = kHost;
+    // Which nodes it looks at; -1 for all.
+    int admission = -1;
+    // The standing bins that it looks at; empty for all.
+    Mask admitted;
+    // Pods by domain, or by bin for hosts, and how many of those may not be there.
+    Amounts counts;
+    Amounts doubtful;
+    // How many there are for certain, wherever that is.
+    Amount total = 0;
+    // Domains of the standing bins that it looks at.
+    DomainSet standing;
+    // Domains of claims that it looks at: of such as end up there, and of such as may.
+    DomainSet opened;
+    DomainSet open;
+    // How many of the opened claims are in these.
+    std::size_t seen = 0;
+    // Whether it looks at claims, by their class, as far as known.
+    std::unordered_map<int, bool> looks_at;
+
+    bool on_hosts() const { return key == kHost; }
+    Amount count(int number) const { return at(counts, number); }
+    // How many there are at least.
+    Amount certain(int number) const { return count(number) - at(doubtful, number); }
+    void add(int number, Amount pods, bool is_certain) {
+        raise(counts, number, pods);
+        if (!is_certain) raise(doubtful, number, pods);
+    }
+    // The domains with any pods, or with some for certain.
+    DomainSet populated() const {
+        return where([&](int number) { return count(number) > 0; });
+    }
+    DomainSet populated_for_certain() const {
+        return where([&](int number) { return certain(number) > 0; });
+    }
+
+private:
+    static Amount at(const Amounts& amounts, int number) {
+        return static_cast<std::size_t>(number) < amounts.size() ? amounts[number] : 0;
+    }
+    static void raise(Amounts& amounts, int number, Amount pods) {
+        if (static_cast<std::size_t>(number) >= amounts.size()) amounts.resize(number + 1);
+        amounts[number] += pods;
+    }
+    template <typename Test>
+    DomainSet where(Test test) const {
+        DomainSet found;
+        for (int number = 0; number < static_cast<int>(counts.size()); ++number) {
+            if (test(number)) found.add(number);
+        }
+        return found;
+    }
+};
+
+}  // namespace joiner

@@ -1,0 +1,301 @@
+#include "topology.h"
+
+namespace joiner {
+
+Topology::Topology(Algebra& algebra, const Domains& domains, ClaimClasses& classes,
+                   const Bins& bins, Mask named)
+    : algebra_(algebra),
+      domains_(domains),
+      classes_(classes),
+      bins_(bins),
+      named_(std::move(named)) {}
+
+int Topology::add_tally(Tally tally) {
+    if (!tally.on_hosts()) {
+        const std::vector<int>& domains = domain_of(tally.key);
+        for (std::size_t bin = 0; bin < domains.size(); ++bin) {
+            if (domains[bin] > 0 && (tally.admitted.empty() || tally.admitted[bin])) {
+                tally.standing.add(domains[bin]);
+            }
+        }
+    }
+    tallies_.push_back(std::make_unique<Tally>(std::move(tally)));
+    return static_cast<int>(tallies_.size()) - 1;
+}
+
+int Topology::add_shape(Shape shape) {
+    shapes_.push_back(std::move(shape));
+    return static_cast<int>(shapes_.size()) - 1;
+}
+
+void Topology::counts(int tally, int shape) { shapes_[shape].counted.push_back(tally); }
+
+int Topology::add_ask(Ask ask) {
+    asks_.push_back(std::make_unique<Ask>(std::move(ask)));
+    return static_cast<int>(asks_.size()) - 1;
+}
+
+void Topology::set_arrivals(std::vector<std::vector<Arrivals>> by_pool) {
+    arrivals_ = std::move(by_pool);
+}
+
+Amount Topology::arriving(const Arrivals& arrivals, int tally) const {
+    Amount found = 0;
+    for (const int shape : arrivals.shapes) {
+        const std::vector<int>& counted = shapes_[shape].counted;
+        found += std::find(counted.begin(), counted.end(), tally) != counted.end();
+    }
+    return found;
+}
+
+// How pods are counted.
+
+void Topology::count(int tally, int bin, Amount pods) {
+    Tally& one = *tallies_[tally];
+    if (!has_key(one, bin)) return;
+    one.total += pods;
+    if (!one.admitted.empty() && !one.admitted[bin]) return;
+    const int number = one.on_hosts() ? bin : domain_of(one.key)[bin];
+    if (one.on_hosts() || number > 0) one.add(number, pods, true);
+}
+
+void Topology::record(int shape, int bin, Amount pods, bool certain) {
+    hold(shape);
+    const bool stands = bin < bins_.standing();
+    if (!stands) {
+        const int claim = bin - bins_.standing();
+        const int known = bins_.class_of(claim);
+        if (static_cast<std::size_t>(known) >= noted_.size()) noted_.resize(known + 1);
+        if (!noted_[known]) {
+            noted_[known] = 1;
+            opened_.push_back({known, claim});
+            changes_.become = true;
+        }
+    }
+    for (const int id : shapes_[shape].counted) {
+        Tally& tally = *tallies_[id];
+        changes_.tallies.insert(id);
+        const bool has = has_key(tally, bin);
+        if (has && certain) tally.total += pods;
+        if (!admits(tally, bin)) continue;
+        if (tally.on_hosts()) {
+            if (has) tally.add(bin, pods, certain);
+        } else if (stands) {
+            const int number = domain_of(tally.key)[bin];
+            if (number > 0) tally.add(number, pods, certain);
+        } else {
+            const int known = bins_.class_of(bin - bins_.standing());
+            classes_.domains(known, tally.key).each([&](int number) {
+                if (number > 0) tally.add(number, pods, certain);
+            });
+        }
+    }
+}
+
+void Topology::hold(int shape) {
+    held_.insert(shapes_[shape].holds.begin(), shapes_[shape].holds.end());
+}
+
+bool Topology::in_use(const Ask& ask) const {
+    return std::any_of(ask.rules.exclusive.begin(), ask.rules.exclusive.end(),
+                       [&](int claim) { return held_.count(claim) > 0; });
+}
+
+bool Topology::has_key(const Tally& tally, int bin) {
+    if (bin < bins_.standing())
+        return tally.on_hosts() ? named_[bin] : domain_of(tally.key)[bin] != 0;
+    if (tally.on_hosts()) return true;
+    const int known = bins_.class_of(bin - bins_.standing());
+    return classes_.domains(known, tally.key) != DomainSet::of(0);
+}
+
+bool Topology::admits(Tally& tally, int bin) {
+    if (tally.admission < 0) return true;
+    if (bin < bins_.standing()) return tally.admitted.empty() || tally.admitted[bin];
+    return admits_claim(tally.admission, bin - bins_.standing());
+}
+
+bool Topology::admits_claim(int admission, int claim) {
+    const int known = bins_.class_of(claim);
+    const auto [found, is_new] = admitted_.try_emplace({admission, known});
+    if (is_new) found->second = algebra_.admitted(admission, known);
+    return std::any_of(found->second.begin(), found->second.end(), [&](int narrower) {
+        return narrower == known || classes_[narrower].has_room(bins_.used(claim));
+    });
+}
+
+// What claims may still become.
+
+void Topology::settle() {
+    opened_.clear();
+    for (int claim = 0; claim < bins_.claims(); ++claim) {
+        opened_.push_back({bins_.class_of(claim), claim});
+    }
+    for (const auto& tally : tallies_) {
+        tally->opened = tally->open = DomainSet();
+        tally->seen = 0;
+        tally->looks_at.clear();
+    }
+}
+
+void Topology::see_opened(Tally& tally) {
+    for (; tally.seen < opened_.size(); ++tally.seen) {
+        const auto [known, claim] = opened_[tally.seen];
+        DomainSet there;
+        if (tally.admission < 0) {
+            there = classes_.domains(known, tally.key);
+        } else {
+            const auto [found, is_new] = admitted_.try_emplace({tally.admission, known});
+            if (is_new) found->second = algebra_.admitted(tally.admission, known);
+            for (const int narrower : found->second) {
+                if (narrower == known || classes_[narrower].has_room(bins_.used(claim))) {
+                    there |= classes_.domains(narrower, tally.key);
+                }
+            }
+        }
+        there.remove(0);
+        DomainSet all = classes_.domains(known, tally.key);
+        all.remove(0);
+        (all.single() ? tally.opened : tally.open) |= there;
+    }
+}
+
+bool Topology::give_up_unreachable(int id) {
+    Ask& ask = *asks_[id];
+    bool changed = false;
+    for (const SpreadRule& rule : ask.rules.spread) {
+        const int key = tallies_[rule.tally]->key;
+        if (key == kHost) {
+            changed |= !ask.real_hosts;
+            ask.real_hosts = true;
+            continue;
+        }
+        const DomainSet fresh = eligible(ask, rule.tally).second - ask.unreachable[key];
+        if (fresh.empty()) continue;
+        ask.unreachable[key] |= fresh;
+        changed = true;
+    }
+    return changed;
+}
+
+std::set<int> Topology::held_open(const Ask& ask) {
+    std::set<int> found;
+    for (const SpreadRule& rule : ask.rules.spread) {
+        const Tally& tally = *tallies_[rule.tally];
+        if (tally.on_hosts()) continue;
+        const DomainSet paper = eligible(ask, rule.tally).second;
+        const DomainSet only = (tally.open & paper) - reach(ask, tally.key);
+        only.each([&](int number) {
+            if (!tally.certain(number)) found.insert(tally.key);
+        });
+    }
+    return found;
+}
+
+// What constraints look at.
+
+const std::vector<int>& Topology::domain_of(int key) {
+    const auto [found, is_new] = domain_of_.try_emplace(key);
+    if (is_new) found->second = algebra_.domain_of(key);
+    return found->second;
+}
+
+const std::vector<int>& Topology::new_nodes(const Ask& ask) {
+    const auto [found, is_new] = new_nodes_.try_emplace(ask.site);
+    if (is_new) found->second = algebra_.new_nodes(ask.site);
+    return found->second;
+}
+
+const DomainSet& Topology::reachable(const Ask& ask, int key) {
+    const auto [found, is_new] = reachable_.try_emplace({ask.site, key});
+    if (is_new) {
+        for (const int known : new_nodes(ask)) found->second |= classes_.domains(known, key);
+        found->second.remove(0);
+    }
+    return found->second;
+}
+
+const std::map<int, Topology::Turn>& Topology::turns(int id, int key) {
+    const auto [found, is_new] = turns_.try_emplace({id, key});
+    if (is_new) {
+        const Ask& ask = *asks_[id];
+        for (const int known : new_nodes(ask)) {
+            for (const auto& [number, price] : classes_.prices(known, key, ask.request)) {
+                const Turn turn(classes_[known].pool, price);
+                const auto [least, first] = found->second.try_emplace(number, turn);
+                if (!first) least->second = std::min(least->second, turn);
+            }
+        }
+    }
+    return found->second;
+}
+
+std::pair<DomainSet, DomainSet> Topology::eligible(const Ask& ask, int id) {
+    Tally& tally = *tallies_[id];
+    see_opened(tally);
+    const DomainSet real = tally.standing | tally.opened;
+    return {real, (reach(ask, tally.key) | tally.open) - real};
+}
+
+DomainSet Topology::reach(const Ask& ask, int key) {
+    const auto given_up = ask.unreachable.find(key);
+    const DomainSet& all = reachable(ask, key);
+    return given_up == ask.unreachable.end() ? all : all - given_up->second;
+}
+
+std::optional<Amount> Topology::least_on_hosts(const Ask& ask, const SpreadRule& rule) {
+    if (!rule.min_domains && classes_.templates() && !ask.real_hosts) return std::nullopt;
+    const Amounts counts = looked_at(*tallies_[rule.tally]);
+    const Amount few = rule.min_domains ? rule.min_domains : 1;
+    if (static_cast<Amount>(counts.size()) < few) return std::nullopt;
+    return *std::min_element(counts.begin(), counts.end());
+}
+
+Amount Topology::least_expected(const Ask& ask, const SpreadRule& rule) {
+    if (rule.min_domains) return 0;
+    const Amount coming = least_arriving(ask, rule.tally);
+    if (!coming) return 0;
+    const Amounts counts = looked_at(*tallies_[rule.tally]);
+    if (counts.empty()) return coming;
+    return std::min(coming, *std::min_element(counts.begin(), counts.end()));
+}
+
+Amount Topology::least_with_new_host(const SpreadRule& rule, Amount coming) {
+    const Amounts counts = looked_at(*tallies_[rule.tally]);
+    if (static_cast<Amount>(counts.size()) + 1 < rule.min_domains) return 0;
+    Amount least = coming;
+    for (const Amount count : counts) least = std::min(least, count);
+    return least;
+}
+
+Amount Topology::least_arriving(const Ask& ask, int tally) {
+    std::optional<Amount> least;
+    std::set<int> pools;
+    for (const int known : new_nodes(ask)) pools.insert(classes_[known].pool);
+    for (const int pool : pools) {
+        for (const Arrivals& one : arrivals_[pool]) {
+            const Amount coming = arriving(one, tally);
+            least = std::min(least.value_or(coming), coming);
+        }
+    }
+    return least.value_or(0);
+}
+
+Amounts Topology::looked_at(Tally& tally) {
+    Amounts found;
+    for (int bin = 0; bin < bins_.size(); ++bin) {
+        bool looks = true;
+        if (bin < bins_.standing()) {
+            looks = tally.admitted.empty() || tally.admitted[bin];
+        } else if (tally.admission >= 0) {
+            const int claim = bin - bins_.standing();
+            const auto [known, is_new] = tally.looks_at.try_emplace(bins_.class_of(claim));
+            if (is_new) known->second = admits_claim(tally.admission, claim);
+            looks = known->second;
+        }
+        if (looks) found.push_back(tally.certain(bin));
+    }
+    return found;
+}
+
+}  // namespace joiner
