@@ -4,9 +4,8 @@ Apart from `plan` because these rules are Joiner's own: its pool, what is sold, 
 it may become. kube-scheduler knows none of them.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from libs.checker.nodes import find_offering, planned_name
 from libs.domain import feature_gates
@@ -23,8 +22,6 @@ from libs.domain.resources import NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.check import Violation
 
-_REMEMBERED = 2**16
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
@@ -37,6 +34,55 @@ class Purchase:
     offering: Offering
     observed: Mapping[str, Resources]
     """Allocatable that live nodes of the class turned out to have, by type."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Item:
+    """An offering of a type that is available, and what a claim makes of it."""
+
+    offering: Offering
+    room: Resources
+    meets: bool
+    """Whether the claim may be launched so, if there is room."""
+    allowed: bool
+    """Whether it will be launched so, should the cloud choose it."""
+
+
+class Shelf:
+    """What one pool is sold; looked up once for all claims that ask for the same."""
+
+    def __init__(self, catalogue: Catalogue, observed: Mapping[str, Resources]) -> None:
+        self._kinds = {one.name: one for one in catalogue.instance_types}
+        self._well_known = keys.WELL_KNOWN.union(catalogue.well_known_keys)
+        self._observed = observed
+        self._found: dict[Requirements, dict[str, tuple[_Item, ...]]] = {}
+
+    def of(self, requirements: Requirements) -> Callable[[str], tuple[_Item, ...]]:
+        """Return what gives the available offerings of a type, as a claim asking so sees them."""
+        found = self._found.setdefault(requirements, {})
+        asked = requirements.without([keys.NODEPOOL])
+
+        def look_up(name: str) -> tuple[_Item, ...]:
+            if name not in found:
+                found[name] = tuple(self._items(requirements, asked, name))
+            return found[name]
+
+        return look_up
+
+    def _items(self, claimed: Requirements, asked: Requirements, name: str) -> Iterator[_Item]:
+        kind = self._kinds.get(name)
+        if kind is None:
+            return
+        observed = self._observed.get(name, NOTHING)
+        fits_kind = asked.has_intersection(kind.requirements)
+        for one in kind.offerings:
+            if one.available:
+                yield _Item(
+                    one,
+                    allocatable(kind, one, observed),
+                    fits_kind and asked.has_intersection(one.requirements),
+                    claimed.is_compatible(one.requirements, allow_undefined=self._well_known),
+                )
 
 
 def purchase(
@@ -88,7 +134,10 @@ def offers(snapshot: ClusterSnapshot, gates: Mapping[str, bool]) -> Mapping[str,
 
 
 def claim_violations(
-    bought: Purchase, pods: Iterable[Resources], of_devices: Collection[str] = ()
+    bought: Purchase,
+    pods: Iterable[Resources],
+    of_devices: Collection[str] = (),
+    shelf: Shelf | None = None,
 ) -> Iterator[Violation]:
     """Yield what is wrong with a claim that buys something.
 
@@ -96,6 +145,7 @@ def claim_violations(
         bought: the claim.
         pods: requests of the pods that it is for.
         of_devices: resources that device classes stand for.
+        shelf: of the claim's pool, shared with its other claims.
     """
     claim = bought.claim
     if (claim.nodepool_uid, claim.nodepool_hash) != (bought.pool.uid, bought.pool.hash):
@@ -104,7 +154,7 @@ def claim_violations(
         )
     yield from _requirement_violations(bought)
     yield from _price_violations(bought)
-    yield from _launch_list_violations(bought)
+    yield from _launch_list_violations(bought, shelf or Shelf(bought.catalogue, bought.observed))
     missing = _of_node(bought, total(pods), of_devices).shortage(claim.requests)
     if len(missing):
         yield _wrong(claim, "Requests", f"its pods ask for {missing} more than it says")
@@ -167,62 +217,32 @@ def _price_violations(bought: Purchase) -> Iterator[Violation]:
         )
 
 
-def _launch_list_violations(bought: Purchase) -> Iterator[Violation]:
-    claim, kinds = bought.claim, {one.name: one for one in bought.catalogue.instance_types}
+def _launch_list_violations(bought: Purchase, shelf: Shelf) -> Iterator[Violation]:
+    claim, price = bought.claim, bought.offering.price_nanos_per_hour
     if claim.cheapest.instance_type not in claim.instance_types:
         yield _wrong(claim, "LaunchList", "the cheapest type is not in the launch list")
     cheaper: set[str] = set()
-    asked = claim.requirements.without([keys.NODEPOOL])
+    candidates = shelf.of(claim.requirements)
     for name in claim.instance_types:
-        offerings = _fitting(bought, asked, kinds, name)
-        if offerings:
-            yield from _holes(bought, kinds[name], offerings)
-        if not offerings:
+        items = candidates(name)
+        fitting = [one for one in items if one.meets and claim.requests.fits(one.room)]
+        if not fitting:
             yield _wrong(claim, "LaunchList", f'"{name}" is not sold, or is too small')
-        elif (
-            min(one.price_nanos_per_hour for one in offerings)
-            < bought.offering.price_nanos_per_hour
-        ):
+            continue
+        if len(fitting) < len(items):
+            yield from _holes(claim, name, [one for one in items if one not in fitting])
+        if min(one.offering.price_nanos_per_hour for one in fitting) < price:
             cheaper.add(name)
     if cheaper:
         yield _wrong(claim, "Cheapest", f"{min(cheaper)} fits and costs less")
 
 
-def _fitting(
-    bought: Purchase, asked: Requirements, kinds: Mapping[str, InstanceType], name: str
-) -> list[Offering]:
-    """Return the offerings of a listed type that the claim, asking so, may be launched as."""
-    kind = kinds.get(name)
-    if kind is None or not _meet(asked, kind.requirements):
-        return []
-    claim, observed = bought.claim, bought.observed.get(name, NOTHING)
-    return [
-        one
-        for one in kind.offerings
-        if one.available
-        and _meet(asked, one.requirements)
-        and claim.requests.fits(allocatable(kind, one, observed))
-    ]
-
-
-def _holes(
-    bought: Purchase, kind: InstanceType, fitting: Collection[Offering]
-) -> Iterator[Violation]:
+def _holes(claim: PlannedNodeClaim, name: str, unfit: Iterable[_Item]) -> Iterator[Violation]:
     """Yield offerings that are allowed and too small, of a type that otherwise is not."""
-    claim, catalogue = bought.claim, bought.catalogue
-    well_known = keys.WELL_KNOWN.union(catalogue.well_known_keys)
-    for one in kind.offerings:
-        if not one.available or one in fitting:
-            continue
-        if claim.requirements.is_compatible(one.requirements, allow_undefined=well_known):
-            where = f"{kind.name} in {one.zone} as {one.capacity_type}"
+    for one in unfit:
+        if one.allowed:
+            where = f"{name} in {one.offering.zone} as {one.offering.capacity_type}"
             yield _wrong(claim, "LaunchList", f"{where} is allowed, and is too small")
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _meet(some: Requirements, others: Requirements) -> bool:
-    """Tell whether two sets have something in common; claims ask the same of all types."""
-    return some.has_intersection(others)
 
 
 def _shown(option: LaunchOption) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from libs.checker.ahead import ahead
-from libs.checker.claims import Purchase, claim_violations, offers, purchase
+from libs.checker.claims import Purchase, Shelf, claim_violations, offers, purchase
 from libs.checker.devices import device_resources, node_slices
 from libs.checker.gangs import bought_in_vain, broken_gangs
 from libs.checker.limits import over_limits
@@ -111,6 +111,7 @@ def _purchases(
     bought: list[Purchase] = []
     wrong: list[Violation] = []
     of_devices = device_resources(snapshot)
+    shelves: dict[str, Shelf] = {}
     for claim in plan.nodeclaims:
         found = purchase(snapshot, claim, sold)
         if isinstance(found, Violation):
@@ -119,7 +120,9 @@ def _purchases(
         bought.append(found)
         shapes = [rows[uid].shape for uid in claim.pod_uids if uid in rows]
         requests = [snapshot.shapes[shape].requests for shape in shapes]
-        wrong += claim_violations(found, requests, of_devices)
+        if claim.nodepool not in shelves:
+            shelves[claim.nodepool] = Shelf(found.catalogue, found.observed)
+        wrong += claim_violations(found, requests, of_devices, shelves[claim.nodepool])
     return bought, wrong
 
 
