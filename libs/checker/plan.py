@@ -32,7 +32,7 @@ from libs.oracle.check import Placement, Violation, check
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import key_of, metadata_of
 
-_LAST = (0, 0, 0, "")
+_LAST = (0, 0, (0, ""), (0, ""))
 
 
 def check_solution(
@@ -167,12 +167,19 @@ def _largest_first(
 ) -> list[Placement]:
     """Return the placements in the order in which plans are made, which is likely to work.
 
+    Pods of one shape go together, when it is the turn of the oldest of them.
+
     Source: `docs/sources.md` D4.
     """
+    ages = {uid: (row.created_ms, uid) for uid, row in rows.items()}
+    oldest: dict[int, tuple[int, str]] = {}
+    for uid, row in rows.items():
+        oldest[row.shape] = min(oldest.get(row.shape, ages[uid]), ages[uid])
     queue = {}
     for uid, row in rows.items():
         asked = snapshot.shapes[row.shape].requests
-        queue[names[uid]] = (-asked.get(CPU), -asked.get(MEMORY), row.created_ms, uid)
+        size = -asked.get(CPU), -asked.get(MEMORY)
+        queue[names[uid]] = (*size, oldest[row.shape], ages[uid])
     return sorted(placements, key=lambda one: queue.get(one[0], _LAST))
 
 
