@@ -12,7 +12,7 @@ from libs.domain import labels as label_keys
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.overlay import completed
 from libs.domain.pod import PodShape
-from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.snapshot import ClusterSnapshot, in_order
 from libs.domain.solution import MinValuesPolicy, SolveOptions
 from libs.domain.taint import Effect
 from services.solver.core import ask as asking
@@ -61,6 +61,8 @@ def encode(
     snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, memory: Memory
 ) -> Encoded:
     """Return the snapshot in columns."""
+    # From here on order decides: which nodes are tried first, say.
+    snapshot = in_order(snapshot)
     sold = market(snapshot, options, memory)
     snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
     if _counts_devices(options):

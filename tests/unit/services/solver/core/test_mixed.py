@@ -3,10 +3,11 @@
 Kubernetes documents go through the same loading as files do, and judges that share nothing with the
 solver look at the plan: the checker, and a reference solver that places pods one by one.
 
-The examples are always the same ones. `JOINER_TEST_MIXED_EXAMPLES=1000 pytest --hypothesis-seed=1
---hypothesis-show-statistics` runs more of them, other ones with every seed, and shrinks the first
-that fails; `python -m tests.support.long_run` goes on after a failure and counts. What a run of
-20,000 found is in `docs/architecture.md`.
+The examples are always the same ones, and the first that fails is shown as it is.
+`JOINER_TEST_MIXED_EXAMPLES=1000 pytest --hypothesis-seed=1 --hypothesis-show-statistics` runs more
+of them, other ones with every seed, and shrinks the first that fails; `python -m
+tests.support.long_run` goes on after a failure and counts. What a run of 20,000 found is in
+`docs/architecture.md`.
 """
 
 import os
@@ -14,11 +15,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, Phase, event, given, settings
 from hypothesis import strategies as st
 
 from libs.domain.pod_table import PodTable
-from libs.domain.snapshot import ClusterSnapshot, keyed
+from libs.domain.snapshot import KEYS, ClusterSnapshot
 from services.solver.core.solve import solve
 from tests.support.judging import Judgement, judged
 from tests.support.mixed import MixedCluster, load
@@ -28,6 +29,8 @@ _WANTED = os.environ.get("JOINER_TEST_MIXED_EXAMPLES")
 SETTINGS = settings(
     max_examples=int(_WANTED or 100),
     derandomize=_WANTED is None,
+    # To shrink an example takes minutes, more than a run of all tests has for one.
+    phases=tuple(Phase) if _WANTED else (Phase.generate,),
     database=None,
     deadline=None,
     suppress_health_check=list(HealthCheck),
@@ -78,25 +81,13 @@ def _shuffled(snapshot: ClusterSnapshot, chance: Any) -> ClusterSnapshot:
     number_of = dict(zip(snapshot.shapes, numbers, strict=True))
     rows = [row._replace(shape=number_of[row.shape]) for row in snapshot.pods.rows()]
     chance.shuffle(rows)
-    mixed: dict[str, Any] = {}
-    for name in ("nodes", "nodeclaims", "nodepools", "catalogues", "gangs"):
-        items = list(getattr(snapshot, name).items())
-        chance.shuffle(items)
-        mixed[name] = dict(items)
-    return replace(
-        snapshot,
-        pods=PodTable.from_rows(rows),
-        shapes=keyed(
-            "shapes",
-            [replace(one, id=number_of[one.id]) for one in snapshot.shapes.values()],
-        ),
-        daemonsets=keyed(
-            "daemonsets",
-            [replace(one, shape=number_of[one.shape]) for one in snapshot.daemonsets.values()],
-        ),
-        buffers=keyed(
-            "buffers",
-            [replace(one, shape=number_of[one.shape]) for one in snapshot.buffers.values()],
-        ),
-        **mixed,
-    )
+    items = {name: list(getattr(snapshot, name).values()) for name in KEYS}
+    items["shapes"] = [replace(one, id=number_of[one.id]) for one in items["shapes"]]
+    for name in ("daemonsets", "buffers"):
+        items[name] = [replace(one, shape=number_of[one.shape]) for one in items[name]]
+    for several in items.values():
+        chance.shuffle(several)
+    mixed: dict[str, Any] = {
+        name: {KEYS[name](one): one for one in several} for name, several in items.items()
+    }
+    return replace(snapshot, pods=PodTable.from_rows(rows), **mixed)

@@ -1,5 +1,6 @@
 """What exists: nodes first, then claims in flight, each only where a pod really fits."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from libs.domain.node import Node
 from libs.domain.nodeclaim import ClaimCommand, NodeClaim
 from libs.domain.pod import PodPhase, VolumeAttachCount
 from libs.domain.reason import Rule, TargetKind
+from libs.domain.solution import SolveOptions
+from services.solver.core.solve import solve
 from tests.support.builders import (
     NOW,
     a_daemonset,
@@ -19,6 +22,7 @@ from tests.support.builders import (
     a_pool,
     a_port,
     a_shape,
+    a_snapshot,
     a_taint,
     a_toleration,
     amounts,
@@ -131,6 +135,13 @@ def test_initialized_nodes_come_first_then_names_then_claims_then_new_ones() -> 
         None,
     ]
     assert on_new(plan) == [1]
+
+
+def test_nodes_are_tried_by_name_in_whatever_order_they_are_given() -> None:
+    named = {name: a_node(name) for name in ("b", "c", "a")}
+    snapshot = replace(a_snapshot(shapes=[a_shape()], pods=pods(1)), nodes=named)
+
+    assert on_nodes(solve(snapshot, SolveOptions()).plan) == {"a": 1}
 
 
 def test_running_and_terminating_pods_take_room_and_finished_ones_do_not() -> None:
