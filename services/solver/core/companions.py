@@ -43,10 +43,11 @@ def together(
     matched = _matched(asks, running, namespaces)
     there = frozenset(shape.id for shape in running) if matched else frozenset()
     turn = {number: position for position, number in enumerate(asks)}.__getitem__
-    for number, others in matched.items():
-        for one in sorted(others & matched.keys() - {number}, key=turn):
-            if one in matched[one] and matched[one].isdisjoint(there):
-                places = _shared(asks, one, number, reach)
+    first = {number for number, own in matched.items() if number in own and own.isdisjoint(there)}
+    for others, alike in _alike(asks, matched, reach):
+        for one in sorted(others & first, key=turn):
+            if alike != [one]:
+                places = _shared(asks, one, alike[0], reach)
                 found[one] = tuple(_narrowed(found[one], places))
     found = {
         number: (*many, asks[number][-1]) if any(one.near_companions for one in many) else many
@@ -59,6 +60,23 @@ def together(
                 one = leading[0].shape.id
                 found[one] = (*leading, *found[one])
     return found
+
+
+def _alike(
+    asks: _Asks, matched: Mapping[int, frozenset[int]], reach: Reach
+) -> Iterator[tuple[frozenset[int], list[int]]]:
+    """Yield (others, shapes): those alike in near which others they must be, and where they may.
+
+    Thousands of shapes that differ in size alone would otherwise be looked at in pairs.
+    """
+    found: dict[object, list[int]] = {}
+    for number, others in matched.items():
+        ask = asks[number][-1]
+        keys = _keys(ask.shape)
+        room = tuple((key, reach(ask, key)) for key in sorted(keys - {label_keys.HOSTNAME}))
+        found.setdefault((others, keys, ask.places, room), []).append(number)
+    for alike in found.values():
+        yield matched[alike[0]], alike
 
 
 def _matched(
