@@ -66,7 +66,7 @@ class GangNeeds:
                 lost, pods[index] = pods[index], Counter()
                 if lost:
                     empty.append(index)
-                for gang in lost.keys() - gone - {""}:
+                for gang in sorted(lost.keys() - gone - {""}):
                     size = self._size(gang, pods)
                     if size < self._least.get(gang, 0):
                         short[gang] = size

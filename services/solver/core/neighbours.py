@@ -105,7 +105,8 @@ def _where(case: Case, tally: Tally) -> str:
 
 
 def _kept_away(case: Case, found: list[Keeper]) -> str:
-    said = [_keeper(case, one) for one in found[:_KEEPERS_SHOWN]]
+    # Keepers come by the numbers of their shapes, which say nothing.
+    said = sorted(_keeper(case, one) for one in found)[:_KEEPERS_SHOWN]
     if len(found) > _KEEPERS_SHOWN:
         said.append(f"so have others, by {len(found) - _KEEPERS_SHOWN} more terms")
     return "".join(f"; {one}" for one in said)

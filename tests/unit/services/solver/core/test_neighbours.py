@@ -121,3 +121,25 @@ def test_rules_that_each_would_allow_a_node_and_together_do_not_are_told_so() ->
         f"pod affinity over {ZONE} allows no new node here; each of its rules about other pods "
         "would allow it, not all of them together"
     )
+
+
+def test_numbers_of_shapes_do_not_order_what_is_told() -> None:
+    web, wider = a_term(ZONE), a_term(ZONE, namespaces=("default", "other"))
+
+    def told(*numbers: int) -> str:
+        terms = dict(zip(numbers, (web, wider), strict=True))
+        plan = plan_of(
+            shapes=[
+                a_shape(9, labels={"app": "web"}),
+                *(
+                    a_shape(number, labels={"by": str(len(term.namespaces))}, anti_affinity=(term,))
+                    for number, term in terms.items()
+                ),
+            ],
+            pods=[*pods(1, 9), *(a_pod(f"p{one}", one, node="node-1") for one in numbers)],
+            nodes=[a_node()],
+            nodepools=[a_pool(requirements=require((ZONE, "In", ["zone-a"])))],
+        )
+        return the_rejection(plan).message
+
+    assert told(1, 2) == told(2, 1)
