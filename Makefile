@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test verify presubmit lint types imports protos manifests fmt proto up down
+.PHONY: help setup run test bench verify presubmit lint types imports protos manifests fmt proto up down
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,6 +33,10 @@ run: setup ## watch real services buy nodes for real pods; KEEP=1 stays up
 
 test: setup ## unit, scenario, contract and integration tests: parallel, random order
 	$(BIN)/pytest -n auto
+
+bench: setup ## every row of docs/benchmarks.md, one JSON object to a line; takes an hour
+	@while read -r row; do $(BIN)/joiner bench $$row --format json || exit; done < benchmarks/rows.txt
+	@for found in build/bench/*/; do $(BIN)/python -m benchmarks.recompute_bound $$found; done
 
 verify: lint types imports protos manifests ## every check that needs no test run; goes on with -k
 
