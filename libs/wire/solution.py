@@ -69,6 +69,7 @@ def decode_solution(message: pb.SolveResponse) -> Solution:
 def encode_solution(solution: Solution) -> pb.SolveResponse:
     """Return the message."""
     cost, pods = solution.cost, solution.pods
+    bound = cost.lower_bound_nanos_per_hour
     return pb.SolveResponse(
         snapshot=encode_snapshot_id(solution.snapshot),
         options=encode_solve_options(solution.options),
@@ -78,7 +79,7 @@ def encode_solution(solution: Solution) -> pb.SolveResponse:
         cost=pb.Cost(
             new_nanos_per_hour=saturated(cost.new_nanos_per_hour),
             existing_nanos_per_hour=saturated(cost.existing_nanos_per_hour),
-            lower_bound_nanos_per_hour=cost.lower_bound_nanos_per_hour,
+            lower_bound_nanos_per_hour=None if bound is None else saturated(bound),
             bound_ratio_ppm=_ratio(cost),
             objective_nanos_per_hour=saturated(cost.objective_nanos_per_hour),
         ),
