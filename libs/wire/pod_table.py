@@ -116,7 +116,6 @@ def _decode_phases(message: pb.PodTable) -> tuple[PodPhase, ...]:
     return tuple(map(known.__getitem__, message.phases))
 
 
-
 def _instants(field: str, column: Iterable[int], least: int = 0) -> tuple[int, ...]:
     values = tuple(column)
     if values and (min(values) < least or max(values) > _LATEST_MS):
