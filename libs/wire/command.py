@@ -5,12 +5,8 @@ from joiner.model.v1 import plan_pb2 as pb
 from libs.domain.plan import Blocker, Candidate, Command, Decision
 from libs.wire.field import at, each, require, unique
 from libs.wire.nodepool import decode_disruption_reason, encode_disruption_reason
-from libs.wire.plan import (
-    decode_nominations,
-    decode_planned_nodeclaim,
-    encode_nominations,
-    encode_planned_nodeclaim,
-)
+from libs.wire.plan import decode_nominations, encode_nominations
+from libs.wire.planned import decode_planned_nodeclaim, encode_planned_nodeclaim
 
 
 def decode_command(message: pb.Command) -> Command:

@@ -23,14 +23,16 @@ from libs.wire.capacity import decode_node_class_ref, encode_node_class_ref
 from libs.wire.command import decode_decision, encode_decision
 from libs.wire.field import at, each, inverted, optional, require, within
 from libs.wire.plan import (
-    decode_launch_option,
     decode_nomination,
-    decode_planned_nodeclaim,
     decode_pool_message,
-    encode_launch_option,
     encode_nomination,
-    encode_planned_nodeclaim,
     encode_pool_message,
+)
+from libs.wire.planned import (
+    decode_launch_option,
+    decode_planned_nodeclaim,
+    encode_launch_option,
+    encode_planned_nodeclaim,
 )
 from libs.wire.reason import (
     decode_rejection,

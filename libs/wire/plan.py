@@ -1,4 +1,4 @@
-"""Mirrors the plan in `model/v1/plan.proto`; commands and decisions are in `command.py`."""
+"""Mirrors the plan in `model/v1/plan.proto`; `planned.py` has its claims, `command.py` commands."""
 
 from collections.abc import Iterable
 
@@ -7,31 +7,21 @@ from joiner.model.v1 import plan_pb2 as pb
 from libs.domain.errors import InvalidRequest
 from libs.domain.plan import (
     BufferVerdict,
-    LaunchOption,
     Nomination,
     OverlayVerdict,
     Plan,
-    PlannedNodeClaim,
     PoolMessage,
     UnplacedPods,
 )
 from libs.domain.reason import TargetKind
 from libs.wire.field import at, each, require, unique, within
+from libs.wire.planned import add_planned_nodeclaims, decode_planned_nodeclaims
 from libs.wire.reason import decode_rule, decode_unplaceable, encode_rule, encode_unplaceable
-from libs.wire.requirement import (
-    decode_labels,
-    decode_requirements,
-    encode_labels,
-    encode_requirements,
-)
-from libs.wire.resources import decode_resources, encode_resources
-
-_MOST_TYPES = 600
 
 
 def decode_plan(message: pb.Plan) -> Plan:
     """Return the plan, every list in its canonical order."""
-    claims = each("nodeclaims", message.nodeclaims, decode_planned_nodeclaim)
+    claims = decode_planned_nodeclaims(message)
     unplaced = each("unplaced", message.unplaced, _decode_unplaced)
     pool_messages = each("pool_messages", message.pool_messages, decode_pool_message)
     buffers = each("buffers", message.buffers, _decode_buffer_verdict)
@@ -49,10 +39,8 @@ def decode_plan(message: pb.Plan) -> Plan:
 def encode_plan(plan: Plan) -> pb.Plan:
     """Return the message, every list in its canonical order."""
     buffers = sorted(plan.buffers, key=lambda one: (one.namespace, one.name))
-    return pb.Plan(
-        nodeclaims=map(
-            encode_planned_nodeclaim, sorted(plan.nodeclaims, key=lambda one: one.index)
-        ),
+    claims = sorted(plan.nodeclaims, key=lambda one: one.index)
+    encoded = pb.Plan(
         nominations=encode_nominations(plan.nominations),
         unplaced=[
             pb.UnplacedPods(pod_uids=sorted(one.pod_uids), reason=encode_unplaceable(one.reason))
@@ -65,63 +53,8 @@ def encode_plan(plan: Plan) -> pb.Plan:
             for one in sorted(plan.overlays, key=lambda one: one.name)
         ],
     )
-
-
-def decode_planned_nodeclaim(message: pb.PlannedNodeClaim) -> PlannedNodeClaim:
-    """Return the claim to create."""
-    require(message, "nodepool", "cheapest")
-    within("instance_types", len(message.instance_types), 0, _MOST_TYPES)
-    return PlannedNodeClaim(
-        index=message.index,
-        nodepool=message.nodepool,
-        nodepool_uid=message.nodepool_uid,
-        nodepool_hash=message.nodepool_hash,
-        requirements=at("requirements", message.requirements, decode_requirements),
-        requests=at("requests", message.requests, decode_resources),
-        instance_types=tuple(message.instance_types),
-        cheapest=at("cheapest", message.cheapest, decode_launch_option),
-        pod_uids=tuple(sorted(message.pod_uids)),
-        labels=decode_labels("labels", message.labels),
-        annotations=decode_labels("annotations", message.annotations),
-    )
-
-
-def encode_planned_nodeclaim(claim: PlannedNodeClaim) -> pb.PlannedNodeClaim:
-    """Return the message."""
-    return pb.PlannedNodeClaim(
-        index=claim.index,
-        nodepool=claim.nodepool,
-        nodepool_uid=claim.nodepool_uid,
-        nodepool_hash=claim.nodepool_hash,
-        requirements=encode_requirements(claim.requirements),
-        requests=encode_resources(claim.requests),
-        instance_types=claim.instance_types,
-        cheapest=encode_launch_option(claim.cheapest),
-        pod_uids=sorted(claim.pod_uids),
-        labels=encode_labels(claim.labels),
-        annotations=encode_labels(claim.annotations),
-    )
-
-
-def decode_launch_option(message: pb.LaunchOption) -> LaunchOption:
-    """Return the option."""
-    require(message, "instance_type", "zone", "capacity_type")
-    return LaunchOption(
-        instance_type=message.instance_type,
-        zone=message.zone,
-        capacity_type=message.capacity_type,
-        price_nanos_per_hour=within("price_nanos_per_hour", message.price_nanos_per_hour, 0),
-    )
-
-
-def encode_launch_option(option: LaunchOption) -> pb.LaunchOption:
-    """Return the message."""
-    return pb.LaunchOption(
-        instance_type=option.instance_type,
-        zone=option.zone,
-        capacity_type=option.capacity_type,
-        price_nanos_per_hour=option.price_nanos_per_hour,
-    )
+    add_planned_nodeclaims(encoded, claims)
+    return encoded
 
 
 def decode_nominations(messages: Iterable[pb.Nomination]) -> tuple[Nomination, ...]:

@@ -7,13 +7,16 @@ from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.solution import Solution
+from libs.wire.planned import state_launch_lists
 from libs.wire.solution import decode_solution, encode_solution
 
 
 def solution_document(solution: Solution) -> dict[str, Any]:
     """Return the JSON document; every field is there, 64-bit integers are strings."""
+    message = encode_solution(solution)
+    state_launch_lists(message.plan)
     document: dict[str, Any] = json_format.MessageToDict(
-        encode_solution(solution), always_print_fields_with_no_presence=True
+        message, always_print_fields_with_no_presence=True
     )
     return document
 

@@ -28,7 +28,7 @@ from joiner.model.v1 import requirement_pb2 as joiner_dot_model_dot_v1_dot_requi
 from joiner.model.v1 import resources_pb2 as joiner_dot_model_dot_v1_dot_resources__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ajoiner/model/v1/plan.proto\x12\x0fjoiner.model.v1\x1a\x1ejoiner/model/v1/nodepool.proto\x1a\x1cjoiner/model/v1/reason.proto\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\"h\n\x0cLaunchOption\x12\x15\n\rinstance_type\x18\x01 \x01(\t\x12\x0c\n\x04zone\x18\x02 \x01(\t\x12\x15\n\rcapacity_type\x18\x03 \x01(\t\x12\x1c\n\x14price_nanos_per_hour\x18\x04 \x01(\x03\"\xf3\x02\n\x10PlannedNodeClaim\x12\r\n\x05index\x18\x01 \x01(\r\x12\x10\n\x08nodepool\x18\x02 \x01(\t\x12\x15\n\rnodepool_hash\x18\x03 \x01(\t\x12\x33\n\x0crequirements\x18\x04 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12,\n\x08requests\x18\x05 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\x16\n\x0einstance_types\x18\x06 \x03(\t\x12/\n\x08\x63heapest\x18\x07 \x01(\x0b\x32\x1d.joiner.model.v1.LaunchOption\x12\x10\n\x08pod_uids\x18\x08 \x03(\t\x12&\n\x06labels\x18\t \x03(\x0b\x32\x16.joiner.model.v1.Label\x12+\n\x0b\x61nnotations\x18\n \x03(\x0b\x32\x16.joiner.model.v1.Label\x12\x14\n\x0cnodepool_uid\x18\x0b \x01(\t\"M\n\nNomination\x12\x0e\n\x04node\x18\x01 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x02 \x01(\tH\x00\x12\x10\n\x08pod_uids\x18\x03 \x03(\tB\x08\n\x06target\"N\n\x0cUnplacedPods\x12\x10\n\x08pod_uids\x18\x01 \x03(\t\x12,\n\x06reason\x18\x02 \x01(\x0b\x32\x1c.joiner.model.v1.Unplaceable\"U\n\x0bPoolMessage\x12\x10\n\x08nodepool\x18\x01 \x01(\t\x12#\n\x04rule\x18\x02 \x01(\x0e\x32\x15.joiner.model.v1.Rule\x12\x0f\n\x07message\x18\x03 \x01(\t\"{\n\rBufferVerdict\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x14\n\x0c\x66it_existing\x18\x03 \x01(\x05\x12\x10\n\x08need_new\x18\x04 \x01(\x05\x12\x10\n\x08unplaced\x18\x05 \x01(\x05\x12\x0f\n\x07problem\x18\x06 \x01(\t\"\xb9\x02\n\x04Plan\x12\x35\n\nnodeclaims\x18\x01 \x03(\x0b\x32!.joiner.model.v1.PlannedNodeClaim\x12\x30\n\x0bnominations\x18\x02 \x03(\x0b\x32\x1b.joiner.model.v1.Nomination\x12/\n\x08unplaced\x18\x03 \x03(\x0b\x32\x1d.joiner.model.v1.UnplacedPods\x12\x33\n\rpool_messages\x18\x04 \x03(\x0b\x32\x1c.joiner.model.v1.PoolMessage\x12/\n\x07\x62uffers\x18\x05 \x03(\x0b\x32\x1e.joiner.model.v1.BufferVerdict\x12\x31\n\x08overlays\x18\x06 \x03(\x0b\x32\x1f.joiner.model.v1.OverlayVerdict\"@\n\x0eOverlayVerdict\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61pplied\x18\x02 \x01(\x08\x12\x0f\n\x07problem\x18\x03 \x01(\t\"\x82\x02\n\x07\x43ommand\x12\n\n\x02id\x18\x01 \x01(\t\x12\x31\n\x06reason\x18\x02 \x01(\x0e\x32!.joiner.model.v1.DisruptionReason\x12.\n\ncandidates\x18\x03 \x03(\x0b\x32\x1a.joiner.model.v1.Candidate\x12\x37\n\x0creplacements\x18\x04 \x03(\x0b\x32!.joiner.model.v1.PlannedNodeClaim\x12\x1d\n\x15saving_nanos_per_hour\x18\x05 \x01(\x03\x12\x30\n\x0bnominations\x18\x06 \x03(\x0b\x32\x1b.joiner.model.v1.Nomination\"g\n\tCandidate\x12\x11\n\tnodeclaim\x18\x01 \x01(\t\x12\x15\n\rnodeclaim_uid\x18\x02 \x01(\t\x12\x0c\n\x04node\x18\x03 \x01(\t\x12\x10\n\x08nodepool\x18\x04 \x01(\t\x12\x10\n\x08pod_uids\x18\x05 \x03(\t\"~\n\x08\x44\x65\x63ision\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x11\n\tnodeclaim\x18\x02 \x01(\t\x12\x11\n\tcandidate\x18\x03 \x01(\x08\x12*\n\x08\x62lockers\x18\x04 \x03(\x0b\x32\x18.joiner.model.v1.Blocker\x12\x12\n\ncommand_id\x18\x05 \x01(\t\"8\n\x07\x42locker\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06object\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\tb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1ajoiner/model/v1/plan.proto\x12\x0fjoiner.model.v1\x1a\x1ejoiner/model/v1/nodepool.proto\x1a\x1cjoiner/model/v1/reason.proto\x1a!joiner/model/v1/requirement.proto\x1a\x1fjoiner/model/v1/resources.proto\"h\n\x0cLaunchOption\x12\x15\n\rinstance_type\x18\x01 \x01(\t\x12\x0c\n\x04zone\x18\x02 \x01(\t\x12\x15\n\rcapacity_type\x18\x03 \x01(\t\x12\x1c\n\x14price_nanos_per_hour\x18\x04 \x01(\x03\"\xdf\x01\n\nLaunchList\x12\x33\n\x0crequirements\x18\x01 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12\x16\n\x0einstance_types\x18\x02 \x03(\t\x12/\n\x08\x63heapest\x18\x03 \x01(\x0b\x32\x1d.joiner.model.v1.LaunchOption\x12&\n\x06labels\x18\x04 \x03(\x0b\x32\x16.joiner.model.v1.Label\x12+\n\x0b\x61nnotations\x18\x05 \x03(\x0b\x32\x16.joiner.model.v1.Label\"\x9d\x03\n\x10PlannedNodeClaim\x12\r\n\x05index\x18\x01 \x01(\r\x12\x10\n\x08nodepool\x18\x02 \x01(\t\x12\x15\n\rnodepool_hash\x18\x03 \x01(\t\x12\x33\n\x0crequirements\x18\x04 \x01(\x0b\x32\x1d.joiner.model.v1.Requirements\x12,\n\x08requests\x18\x05 \x01(\x0b\x32\x1a.joiner.model.v1.Resources\x12\x16\n\x0einstance_types\x18\x06 \x03(\t\x12/\n\x08\x63heapest\x18\x07 \x01(\x0b\x32\x1d.joiner.model.v1.LaunchOption\x12\x10\n\x08pod_uids\x18\x08 \x03(\t\x12&\n\x06labels\x18\t \x03(\x0b\x32\x16.joiner.model.v1.Label\x12+\n\x0b\x61nnotations\x18\n \x03(\x0b\x32\x16.joiner.model.v1.Label\x12\x14\n\x0cnodepool_uid\x18\x0b \x01(\t\x12\x18\n\x0blaunch_list\x18\x0c \x01(\rH\x00\x88\x01\x01\x42\x0e\n\x0c_launch_list\"M\n\nNomination\x12\x0e\n\x04node\x18\x01 \x01(\tH\x00\x12\x13\n\tnodeclaim\x18\x02 \x01(\tH\x00\x12\x10\n\x08pod_uids\x18\x03 \x03(\tB\x08\n\x06target\"N\n\x0cUnplacedPods\x12\x10\n\x08pod_uids\x18\x01 \x03(\t\x12,\n\x06reason\x18\x02 \x01(\x0b\x32\x1c.joiner.model.v1.Unplaceable\"U\n\x0bPoolMessage\x12\x10\n\x08nodepool\x18\x01 \x01(\t\x12#\n\x04rule\x18\x02 \x01(\x0e\x32\x15.joiner.model.v1.Rule\x12\x0f\n\x07message\x18\x03 \x01(\t\"{\n\rBufferVerdict\x12\x11\n\tnamespace\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x14\n\x0c\x66it_existing\x18\x03 \x01(\x05\x12\x10\n\x08need_new\x18\x04 \x01(\x05\x12\x10\n\x08unplaced\x18\x05 \x01(\x05\x12\x0f\n\x07problem\x18\x06 \x01(\t\"\xec\x02\n\x04Plan\x12\x35\n\nnodeclaims\x18\x01 \x03(\x0b\x32!.joiner.model.v1.PlannedNodeClaim\x12\x30\n\x0bnominations\x18\x02 \x03(\x0b\x32\x1b.joiner.model.v1.Nomination\x12/\n\x08unplaced\x18\x03 \x03(\x0b\x32\x1d.joiner.model.v1.UnplacedPods\x12\x33\n\rpool_messages\x18\x04 \x03(\x0b\x32\x1c.joiner.model.v1.PoolMessage\x12/\n\x07\x62uffers\x18\x05 \x03(\x0b\x32\x1e.joiner.model.v1.BufferVerdict\x12\x31\n\x08overlays\x18\x06 \x03(\x0b\x32\x1f.joiner.model.v1.OverlayVerdict\x12\x31\n\x0claunch_lists\x18\x07 \x03(\x0b\x32\x1b.joiner.model.v1.LaunchList\"@\n\x0eOverlayVerdict\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07\x61pplied\x18\x02 \x01(\x08\x12\x0f\n\x07problem\x18\x03 \x01(\t\"\x82\x02\n\x07\x43ommand\x12\n\n\x02id\x18\x01 \x01(\t\x12\x31\n\x06reason\x18\x02 \x01(\x0e\x32!.joiner.model.v1.DisruptionReason\x12.\n\ncandidates\x18\x03 \x03(\x0b\x32\x1a.joiner.model.v1.Candidate\x12\x37\n\x0creplacements\x18\x04 \x03(\x0b\x32!.joiner.model.v1.PlannedNodeClaim\x12\x1d\n\x15saving_nanos_per_hour\x18\x05 \x01(\x03\x12\x30\n\x0bnominations\x18\x06 \x03(\x0b\x32\x1b.joiner.model.v1.Nomination\"g\n\tCandidate\x12\x11\n\tnodeclaim\x18\x01 \x01(\t\x12\x15\n\rnodeclaim_uid\x18\x02 \x01(\t\x12\x0c\n\x04node\x18\x03 \x01(\t\x12\x10\n\x08nodepool\x18\x04 \x01(\t\x12\x10\n\x08pod_uids\x18\x05 \x03(\t\"~\n\x08\x44\x65\x63ision\x12\x0c\n\x04node\x18\x01 \x01(\t\x12\x11\n\tnodeclaim\x18\x02 \x01(\t\x12\x11\n\tcandidate\x18\x03 \x01(\x08\x12*\n\x08\x62lockers\x18\x04 \x03(\x0b\x32\x18.joiner.model.v1.Blocker\x12\x12\n\ncommand_id\x18\x05 \x01(\t\"8\n\x07\x42locker\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06object\x18\x02 \x01(\t\x12\x0f\n\x07message\x18\x03 \x01(\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,26 +37,28 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_LAUNCHOPTION']._serialized_start=177
   _globals['_LAUNCHOPTION']._serialized_end=281
-  _globals['_PLANNEDNODECLAIM']._serialized_start=284
-  _globals['_PLANNEDNODECLAIM']._serialized_end=655
-  _globals['_NOMINATION']._serialized_start=657
-  _globals['_NOMINATION']._serialized_end=734
-  _globals['_UNPLACEDPODS']._serialized_start=736
-  _globals['_UNPLACEDPODS']._serialized_end=814
-  _globals['_POOLMESSAGE']._serialized_start=816
-  _globals['_POOLMESSAGE']._serialized_end=901
-  _globals['_BUFFERVERDICT']._serialized_start=903
-  _globals['_BUFFERVERDICT']._serialized_end=1026
-  _globals['_PLAN']._serialized_start=1029
-  _globals['_PLAN']._serialized_end=1342
-  _globals['_OVERLAYVERDICT']._serialized_start=1344
-  _globals['_OVERLAYVERDICT']._serialized_end=1408
-  _globals['_COMMAND']._serialized_start=1411
-  _globals['_COMMAND']._serialized_end=1669
-  _globals['_CANDIDATE']._serialized_start=1671
-  _globals['_CANDIDATE']._serialized_end=1774
-  _globals['_DECISION']._serialized_start=1776
-  _globals['_DECISION']._serialized_end=1902
-  _globals['_BLOCKER']._serialized_start=1904
-  _globals['_BLOCKER']._serialized_end=1960
+  _globals['_LAUNCHLIST']._serialized_start=284
+  _globals['_LAUNCHLIST']._serialized_end=507
+  _globals['_PLANNEDNODECLAIM']._serialized_start=510
+  _globals['_PLANNEDNODECLAIM']._serialized_end=923
+  _globals['_NOMINATION']._serialized_start=925
+  _globals['_NOMINATION']._serialized_end=1002
+  _globals['_UNPLACEDPODS']._serialized_start=1004
+  _globals['_UNPLACEDPODS']._serialized_end=1082
+  _globals['_POOLMESSAGE']._serialized_start=1084
+  _globals['_POOLMESSAGE']._serialized_end=1169
+  _globals['_BUFFERVERDICT']._serialized_start=1171
+  _globals['_BUFFERVERDICT']._serialized_end=1294
+  _globals['_PLAN']._serialized_start=1297
+  _globals['_PLAN']._serialized_end=1661
+  _globals['_OVERLAYVERDICT']._serialized_start=1663
+  _globals['_OVERLAYVERDICT']._serialized_end=1727
+  _globals['_COMMAND']._serialized_start=1730
+  _globals['_COMMAND']._serialized_end=1988
+  _globals['_CANDIDATE']._serialized_start=1990
+  _globals['_CANDIDATE']._serialized_end=2093
+  _globals['_DECISION']._serialized_start=2095
+  _globals['_DECISION']._serialized_end=2221
+  _globals['_BLOCKER']._serialized_start=2223
+  _globals['_BLOCKER']._serialized_end=2279
 # @@protoc_insertion_point(module_scope)

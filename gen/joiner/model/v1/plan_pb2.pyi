@@ -57,8 +57,60 @@ class LaunchOption(_message.Message):
 Global___LaunchOption: _TypeAlias = LaunchOption  # noqa: Y015
 
 @_typing.final
+class LaunchList(_message.Message):
+    """What NodeClaims to create may be bought as. Thousands of claims of a plan may be alike in it, so that a plan states
+    each list once.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REQUIREMENTS_FIELD_NUMBER: _builtins.int
+    INSTANCE_TYPES_FIELD_NUMBER: _builtins.int
+    CHEAPEST_FIELD_NUMBER: _builtins.int
+    LABELS_FIELD_NUMBER: _builtins.int
+    ANNOTATIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def requirements(self) -> _requirement_pb2.Requirements:
+        """Requirements of the claim, instance types and capacity types included."""
+
+    @_builtins.property
+    def instance_types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Instance types that fit, cheapest first, at most 600."""
+
+    @_builtins.property
+    def cheapest(self) -> Global___LaunchOption:
+        """What is bought if nothing is in the way: the cheapest offering that fits. Required."""
+
+    @_builtins.property
+    def labels(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Label]:
+        """Labels for the claim besides those of the template, sorted by key."""
+
+    @_builtins.property
+    def annotations(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Label]:
+        """Annotations for the claim besides those of the template, sorted by key."""
+
+    def __init__(
+        self,
+        *,
+        requirements: _requirement_pb2.Requirements | None = ...,
+        instance_types: _abc.Iterable[_builtins.str] | None = ...,
+        cheapest: Global___LaunchOption | None = ...,
+        labels: _abc.Iterable[_requirement_pb2.Label] | None = ...,
+        annotations: _abc.Iterable[_requirement_pb2.Label] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["cheapest", b"cheapest", "requirements", b"requirements"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "cheapest", b"cheapest", "instance_types", b"instance_types", "labels", b"labels", "requirements", b"requirements"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LaunchList: _TypeAlias = LaunchList  # noqa: Y015
+
+@_typing.final
 class PlannedNodeClaim(_message.Message):
-    """A NodeClaim to create."""
+    """A NodeClaim to create. What it may be bought as is either stated by its fields requirements, instance_types, cheapest,
+    labels and annotations, or, in a plan, by the list that launch_list refers to; these fields are empty then.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -73,6 +125,7 @@ class PlannedNodeClaim(_message.Message):
     LABELS_FIELD_NUMBER: _builtins.int
     ANNOTATIONS_FIELD_NUMBER: _builtins.int
     NODEPOOL_UID_FIELD_NUMBER: _builtins.int
+    LAUNCH_LIST_FIELD_NUMBER: _builtins.int
     index: _builtins.int
     """Position in the plan from 0; the name derives from the plan id and this."""
     nodepool: _builtins.str
@@ -81,6 +134,10 @@ class PlannedNodeClaim(_message.Message):
     """Drift hash of the pool that was planned with; another one now makes the plan stale."""
     nodepool_uid: _builtins.str
     """Uid of the pool, so that one made anew under the same name is not bought for."""
+    launch_list: _builtins.int
+    """What it may be bought as: position in Plan.launch_lists from 0. Absent: the claim states it itself, as all claims
+    outside of plans do.
+    """
     @_builtins.property
     def requirements(self) -> _requirement_pb2.Requirements:
         """Requirements of the claim, instance types and capacity types included."""
@@ -95,7 +152,9 @@ class PlannedNodeClaim(_message.Message):
 
     @_builtins.property
     def cheapest(self) -> Global___LaunchOption:
-        """What is bought if nothing is in the way: the cheapest offering that fits. Required."""
+        """What is bought if nothing is in the way: the cheapest offering that fits. Required without launch_list, so that a
+        reader who does not know of launch lists refuses a claim with one, and buys nothing else instead.
+        """
 
     @_builtins.property
     def pod_uids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -123,12 +182,15 @@ class PlannedNodeClaim(_message.Message):
         labels: _abc.Iterable[_requirement_pb2.Label] | None = ...,
         annotations: _abc.Iterable[_requirement_pb2.Label] | None = ...,
         nodepool_uid: _builtins.str = ...,
+        launch_list: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["cheapest", b"cheapest", "requests", b"requests", "requirements", b"requirements"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_launch_list", b"_launch_list", "cheapest", b"cheapest", "launch_list", b"launch_list", "requests", b"requests", "requirements", b"requirements"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["annotations", b"annotations", "cheapest", b"cheapest", "index", b"index", "instance_types", b"instance_types", "labels", b"labels", "nodepool", b"nodepool", "nodepool_hash", b"nodepool_hash", "nodepool_uid", b"nodepool_uid", "pod_uids", b"pod_uids", "requests", b"requests", "requirements", b"requirements"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_launch_list", b"_launch_list", "annotations", b"annotations", "cheapest", b"cheapest", "index", b"index", "instance_types", b"instance_types", "labels", b"labels", "launch_list", b"launch_list", "nodepool", b"nodepool", "nodepool_hash", b"nodepool_hash", "nodepool_uid", b"nodepool_uid", "pod_uids", b"pod_uids", "requests", b"requests", "requirements", b"requirements"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__launch_list: _TypeAlias = _typing.Literal["launch_list"]  # noqa: Y015
+    _WhichOneofArgType__launch_list: _TypeAlias = _typing.Literal["_launch_list", b"_launch_list"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__launch_list) -> _WhichOneofReturnType__launch_list | None: ...
 
 Global___PlannedNodeClaim: _TypeAlias = PlannedNodeClaim  # noqa: Y015
 
@@ -280,6 +342,7 @@ class Plan(_message.Message):
     POOL_MESSAGES_FIELD_NUMBER: _builtins.int
     BUFFERS_FIELD_NUMBER: _builtins.int
     OVERLAYS_FIELD_NUMBER: _builtins.int
+    LAUNCH_LISTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def nodeclaims(self) -> _containers.RepeatedCompositeFieldContainer[Global___PlannedNodeClaim]:
         """Claims to create, sorted by index."""
@@ -304,6 +367,12 @@ class Plan(_message.Message):
     def overlays(self) -> _containers.RepeatedCompositeFieldContainer[Global___OverlayVerdict]:
         """Verdicts on overlays, sorted by name."""
 
+    @_builtins.property
+    def launch_lists(self) -> _containers.RepeatedCompositeFieldContainer[Global___LaunchList]:
+        """What claims may be bought as that refer to it, each list once, in the order in which claims first refer to them.
+        Empty where claims state it themselves, as in the JSON that `joiner plan` prints.
+        """
+
     def __init__(
         self,
         *,
@@ -313,10 +382,11 @@ class Plan(_message.Message):
         pool_messages: _abc.Iterable[Global___PoolMessage] | None = ...,
         buffers: _abc.Iterable[Global___BufferVerdict] | None = ...,
         overlays: _abc.Iterable[Global___OverlayVerdict] | None = ...,
+        launch_lists: _abc.Iterable[Global___LaunchList] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["buffers", b"buffers", "nodeclaims", b"nodeclaims", "nominations", b"nominations", "overlays", b"overlays", "pool_messages", b"pool_messages", "unplaced", b"unplaced"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["buffers", b"buffers", "launch_lists", b"launch_lists", "nodeclaims", b"nodeclaims", "nominations", b"nominations", "overlays", b"overlays", "pool_messages", b"pool_messages", "unplaced", b"unplaced"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
