@@ -1,15 +1,16 @@
-// Opening claims: a new one of the first pool that can, for as many pods as it takes.
+// Opening claims: a new one of the first pool that can, for as many pods as it
+// takes.
 #include "choices.h"
 #include "min_values.h"
 #include "packing.h"
 
 namespace joiner {
 
-// Pods that look for a new claim of some class, and who comes to it before them.
+// Pods that look for a new claim of some class, and who comes to it before
+// them.
 struct Packing::Opening {
     int group;
     int ask;
-    Amount want;
     Verdict where;
     int root;
     Arrivals arrivals;
@@ -18,53 +19,49 @@ struct Packing::Opening {
 Amount Packing::open(int group, int id, const std::optional<Verdict>& where, Amount want) {
     const Amount* asked = topology_.ask(id).request.amounts.data();
     for (int pool = 0; pool < topology_.templates(); ++pool) {
-        // Whatever else is asked for, the pool has to have a type that is large enough.
+        // Whatever else is asked for, the pool has to have a type that is large
+        // enough.
         if (!classes_[classes_.root(pool, std::nullopt)].has_room(asked)) continue;
         if (!limits_[pool].nodes_left()) continue;
         const int whole = classes_.root(pool, limits_[pool].rows());
         std::map<int, std::vector<int>> alike;
         const std::vector<Arrivals>& arrivals = topology_.arrivals(pool);
-        for (std::size_t index = 0; index < arrivals.size(); ++index) {
-            const std::vector<int> kind{static_cast<int>(index)};
-            const auto found = open_kinds({group, id, want, {}, whole, {}}, kind, where);
-            if (!found) continue;
-            if (*found) return **found;
-            alike[arrivals[index].settled].push_back(kind.front());
+        for (int kind = 0; kind < static_cast<int>(arrivals.size()); ++kind) {
+            const auto opening = opening_of(group, id, where, whole, {kind});
+            if (!opening) continue;
+            if (const auto opened = open_some(*opening, want)) return *opened;
+            alike[arrivals[kind].settled].push_back(kind);
         }
         // The types of each kind may be too few for minValues.
         if (classes_[whole].wanted.empty()) continue;
         for (const auto& [settled, kinds] : alike) {
             if (kinds.size() < 2) continue;
-            const auto found = open_kinds({group, id, want, {}, whole, {}}, kinds, where);
-            if (found && *found) return **found;
+            const auto opening = opening_of(group, id, where, whole, kinds);
+            if (!opening) continue;
+            if (const auto opened = open_some(*opening, want)) return *opened;
         }
     }
     return 0;
 }
 
-// Opens claims of which it stays open to which of these kinds of a pool's nodes they belong.
-//
-// Nothing if there are no such nodes for the pods; nothing in it if no pod fits on them; 0 if it is
-// better to wait.
-std::optional<std::optional<Amount>> Packing::open_kinds(Opening opening,
-                                                         const std::vector<int>& kinds,
-                                                         const std::optional<Verdict>& where) {
-    const ClaimClass& whole = classes_[opening.root];
-    const std::vector<Arrivals>& arrivals = topology_.arrivals(whole.pool);
-    opening.root = classes_.reached(whole.id, kinds);
-    if (opening.root < 0) return std::nullopt;
+// Returns where the pods of a group may have new nodes of which it stays open
+// of which of these kinds of a pool's nodes they are; nothing if there are no
+// such nodes.
+std::optional<Packing::Opening> Packing::opening_of(int group, int ask,
+                                                    const std::optional<Verdict>& where, int whole,
+                                                    const std::vector<int>& kinds) {
+    const std::vector<Arrivals>& arrivals = topology_.arrivals(classes_[whole].pool);
+    const int root = classes_.reached(whole, kinds);
+    if (root < 0) return std::nullopt;
     std::optional<Verdict> there;
     for (const int kind : kinds) {
-        std::optional<Verdict> own =
-            arrivals[kind].partly ? verdict(topology_, opening.ask, &arrivals[kind]) : where;
+        const std::optional<Verdict> own =
+            arrivals[kind].partly ? verdict(topology_, ask, &arrivals[kind]) : where;
         if (!own || own->new_cap <= 0) return std::nullopt;
         there = there ? stricter(*there, *own) : own;
         if (!there) return std::nullopt;
     }
-    opening.where = *std::move(there);
-    opening.want = std::min(opening.want, opening.where.batch);
-    opening.arrivals = either(arrivals, kinds);
-    return open_some(opening);
+    return Opening{group, ask, *std::move(there), root, either(arrivals, kinds)};
 }
 
 // Returns who comes to a node of which it is not known yet of which kind it is.
@@ -92,7 +89,8 @@ Arrivals Packing::either(const std::vector<Arrivals>& arrivals, const std::vecto
 }
 
 // Opens claims of one class; nothing if no pod fits, 0 if it is better to wait.
-std::optional<Amount> Packing::open_some(const Opening& opening) {
+std::optional<Amount> Packing::open_some(const Opening& opening, Amount want) {
+    want = std::min(want, opening.where.batch);
     const Ask& ask = topology_.ask(opening.ask);
     std::optional<Amount> found;
     const auto attempt = [&](int known) {
@@ -107,13 +105,14 @@ std::optional<Amount> Packing::open_some(const Opening& opening) {
         }
         Amount opened = 0;
         if (!promised) {
-            opened = open_as(opening, usable ? classes_.restrict(known, *usable) : known);
+            opened = open_as(opening, usable ? classes_.restrict(known, *usable) : known, want);
         }
         if (!opened && usable) {
-            // Beside a reservation of which none can be had, or which is too little of a choice.
+            // Beside a reservation of which none can be had, or which is too little
+            // of a choice.
             const Mask free = reservations_.unreserved(classes_[known]);
             if (std::count(free.begin(), free.end(), 1)) {
-                opened = open_as(opening, classes_.restrict(known, free));
+                opened = open_as(opening, classes_.restrict(known, free), want);
             }
         }
         if (opened) found = opened;
@@ -123,8 +122,8 @@ std::optional<Amount> Packing::open_some(const Opening& opening) {
     return found;
 }
 
-// Calls `use` with what a new claim may be, in the cheapest domains, then where minValues are met,
-// until it returns true.
+// Calls `use` with what a new claim may be, in the cheapest domains, then where
+// minValues are met, until it returns true.
 template <typename Use>
 void Packing::each_opening(const Opening& opening, Use use) {
     const Ask& ask = topology_.ask(opening.ask);
@@ -151,12 +150,11 @@ void Packing::each_opening(const Opening& opening, Use use) {
     }
 }
 
-// Opens as many claims of a class as the pods need, one where there is anything to count; returns
-// how many pods they take.
-Amount Packing::open_as(const Opening& opening, int known) {
+// Opens as many claims of a class as the pods need, one where there is anything
+// to count; returns how many pods they take.
+Amount Packing::open_as(const Opening& opening, int known, Amount want) {
     const Ask& ask = topology_.ask(opening.ask);
     const bool devices = topology_.shape(ask.shape).devices;
-    Amount want = opening.want;
     if (devices) {
         known = algebra_.grant_planned(ask.shape, -1, known, ask.request.amounts);
         if (known < 0) return 0;

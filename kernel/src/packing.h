@@ -1,5 +1,5 @@
-// First fit by groups of equal pods: standing bins in their order, then claims of this plan, then
-// new claims of the first pool that can.
+// First fit by groups of equal pods: standing bins in their order, then claims
+// of this plan, then new claims of the first pool that can.
 #pragma once
 
 #include <set>
@@ -12,7 +12,8 @@ namespace joiner {
 
 class Packing {
 public:
-    // `standing`: what is free of each standing bin; `named`: which have the hostname label.
+    // `standing`: what is free of each standing bin; `named`: which have the
+    // hostname label.
     Packing(Algebra& algebra, const Domains& domains, Matrix standing, Mask named,
             Amounts reservations, bool strict_min_values);
     Packing(const Packing&) = delete;
@@ -28,8 +29,8 @@ public:
     // Groups that wait for a reservation to be settled.
     std::set<int>& deferred() { return deferred_; }
 
-    // A group of pods: whether nodes are bought for it, whether it waits for reservations that are
-    // promised to others.
+    // A group of pods: whether nodes are bought for it, whether it waits for
+    // reservations that are promised to others.
     struct Group {
         bool buys;
         bool waits;
@@ -38,11 +39,13 @@ public:
 
     // Places up to `want` pods of a group and returns how many found room.
     Amount place(int group, int ask, Amount want);
-    // Returns standing bins that a pod may run on, and how many such pods fit on each.
+    // Returns standing bins that a pod may run on, and how many such pods fit on
+    // each.
     std::pair<std::vector<int>, Amounts> room(int ask, const Verdict& where);
     // Places pods of a group on a standing bin with room for them.
     void take_standing(int group, int ask, int bin, Amount count);
-    // Lets a claim be of another class, of fewer types, that has room for its pods.
+    // Lets a claim be of another class, of fewer types, that has room for its
+    // pods.
     void become(int claim, int known);
 
 private:
@@ -67,17 +70,18 @@ private:
     template <typename Becomes>
     Amount join_with_devices(const Choice& choice, Verdict& where, Becomes becomes);
     int narrowed(int known, const Choice& choice, const Verdict& where);
-    // Returns how many pods fit on a claim of a class with so much used; before: -1 for a new one.
+    // Returns how many pods fit on a claim of a class with so much used; before:
+    // -1 for a new one.
     Amount most_on(int known, int before, const Amount* used, const Ask& ask, Amount want);
     void take_claim(int group, int ask, int claim, Amount count, int known);
 
     // On new ones.
     Amount open(int group, int ask, const std::optional<Verdict>& where, Amount want);
-    std::optional<std::optional<Amount>> open_kinds(Opening opening, const std::vector<int>& kinds,
-                                                    const std::optional<Verdict>& where);
+    std::optional<Opening> opening_of(int group, int ask, const std::optional<Verdict>& where,
+                                      int whole, const std::vector<int>& kinds);
     static Arrivals either(const std::vector<Arrivals>& arrivals, const std::vector<int>& kinds);
-    std::optional<Amount> open_some(const Opening& opening);
-    Amount open_as(const Opening& opening, int known);
+    std::optional<Amount> open_some(const Opening& opening, Amount want);
+    Amount open_as(const Opening& opening, int known, Amount want);
     template <typename Use>
     void each_opening(const Opening& opening, Use use);
 
