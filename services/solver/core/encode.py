@@ -151,7 +151,7 @@ def _reach(encoded: Encoded) -> Reach:
 
     @cache
     def supply() -> Supply:
-        domains = Domains()
+        domains = _domains(encoded)
         classes = ClaimClasses(domains)
         ground = Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions)
         devices = _devices(encoded, encoded.work.groups, classes)
@@ -162,7 +162,7 @@ def _reach(encoded: Encoded) -> Reach:
 
 def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
     """Return the packing problem for these of the waiting pods, with nothing packed yet."""
-    domains = Domains()
+    domains = _domains(encoded)
     classes = ClaimClasses(domains)
     devices = _devices(encoded, groups, classes)
     reservations = instances_left(encoded.templates if _reserves(encoded.options) else ())
@@ -194,6 +194,26 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
         min_values=encoded.options.min_values_policy,
         devices=devices,
     )
+
+
+def _domains(encoded: Encoded) -> Domains:
+    """Return the domains; values that pods ask of labels which pools leave open are met already.
+
+    A new node may be given one of them, whoever goes there.
+    """
+    found = Domains()
+    keys = {
+        one.key
+        for template in encoded.templates
+        for one in template.requirements
+        if one.complement and not template.columns.states(one.key, template.offerings)
+    }
+    for ask in chain.from_iterable(encoded.asks.values()) if keys else ():
+        for place in ask.places:
+            for one in place.requirements:
+                if one.key in keys and not one.complement:
+                    found.bits(one.key, sorted(one.values))
+    return found
 
 
 def _devices(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses) -> Devices | None:
