@@ -10,7 +10,7 @@ from libs.domain.reason import Unplaceable
 from libs.domain.solution import MinValuesPolicy
 from libs.domain.workload import virtual_pods
 from services.solver.core.encode import Encoded
-from services.solver.core.launch import LaunchLists, planned
+from services.solver.core.launch import LaunchLists, Purchase, planned
 from services.solver.core.messages import pool_messages
 from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
@@ -53,9 +53,8 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
         short: gangs that were left out, with the reason.
     """
     pods = _pods(packer)
-    lists = LaunchLists()
-    _drop_claims_without_choice(made, packer, pods, lists)
-    nodeclaims = _nodeclaims(packer, pods, lists)
+    bought = _bought(made, packer, pods)
+    nodeclaims = _nodeclaims(packer, pods, bought)
     nominations = _nominations(encoded, pods)
     unplaced = (*_unplaced(encoded, made, packer, pods), *_short(encoded, short))
     on_new = [uid for claim in nodeclaims for uid in claim.pod_uids]
@@ -68,7 +67,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
             buffers=_buffers(encoded, made, packer, pods),
             overlays=encoded.market.verdicts,
         ),
-        weight=_weight(packer, pods, lists),
+        weight=sum(one.launch.weight for one in bought.values()),
         on_existing=sum(len(one.pod_uids) for one in nominations),
         on_new=sum(uid not in pods.virtual for uid in on_new),
         unplaced=sum(len(one.pod_uids) for one in unplaced),
@@ -97,35 +96,34 @@ def _pods(packer: Packer) -> _Pods:
     return found
 
 
-def _drop_claims_without_choice(
-    made: Problem, packer: Packer, pods: _Pods, lists: LaunchLists
-) -> None:
-    """Take back claims whose launch list, once cut to its length, breaks minValues."""
-    if made.min_values is not MinValuesPolicy.STRICT:
-        return
-    group_of = {uid: index for index, group in enumerate(made.groups) for uid in group.uids}
-    bins = packer.bins
-    for claim in list(pods.claims):
-        known = bins.claims[claim]
-        if not lists.of(known, bins.used[claim]).keeps_min_values:
+def _bought(made: Problem, packer: Packer, pods: _Pods) -> dict[int, Purchase]:
+    """Return what is bought for each claim, in their order.
+
+    Claims whose launch list, once cut to its length, breaks minValues are taken back.
+    """
+    lists, bins = LaunchLists(), packer.bins
+    strict = made.min_values is MinValuesPolicy.STRICT
+    found: dict[int, Purchase] = {}
+    for claim in sorted(pods.claims):
+        bought = lists.purchase(bins.claims[claim], bins.used[claim])
+        if bought.launch.keeps_min_values or not strict:
+            found[claim] = bought
+    if without := pods.claims.keys() - found.keys():
+        group_of = {uid: index for index, group in enumerate(made.groups) for uid in group.uids}
+        for claim in sorted(without):
             for uid in pods.claims.pop(claim):
                 pods.left[group_of[uid]].append(uid)
+    return found
 
 
-def _nodeclaims(packer: Packer, pods: _Pods, lists: LaunchLists) -> tuple[PlannedNodeClaim, ...]:
+def _nodeclaims(
+    packer: Packer, pods: _Pods, bought: Mapping[int, Purchase]
+) -> tuple[PlannedNodeClaim, ...]:
     found = []
-    bins = packer.bins
-    for index, claim in enumerate(sorted(pods.claims)):
-        known, used = bins.claims[claim], bins.used[claim]
-        uids = tuple(sorted(pods.claims[claim]))
-        claimed = planned(index, lists.of(known, used), known, used, uids)
+    for index, (claim, purchase) in enumerate(bought.items()):
+        claimed = planned(index, purchase, tuple(sorted(pods.claims[claim])))
         found.append(_with_drivers(claimed, packer.drivers(claim)))
     return tuple(found)
-
-
-def _weight(packer: Packer, pods: _Pods, lists: LaunchLists) -> int:
-    bins = packer.bins
-    return sum(lists.of(bins.claims[claim], bins.used[claim]).weight for claim in pods.claims)
 
 
 def _with_drivers(claim: PlannedNodeClaim, drivers: tuple[str, ...]) -> PlannedNodeClaim:

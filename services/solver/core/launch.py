@@ -16,6 +16,7 @@ from libs.domain.capacity import CapacityType, Offering
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
+from libs.domain.resources import Resources
 from services.solver.core import min_values
 from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClass
@@ -49,47 +50,68 @@ class LaunchList:
     """Sorted by key."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """A node to buy; claims that are the same but for their pods share one."""
+
+    known: ClaimClass
+    launch: LaunchList
+    requests: Resources
+    """Those of its pods, and the least that daemons take."""
+
+
 @dataclass(slots=True)
 class LaunchLists:
-    """Launch lists by class and rows."""
+    """Launch lists by class and rows, purchases by class and use."""
 
-    _known: dict[tuple[int, bytes], LaunchList] = field(default_factory=dict)
+    _lists: dict[tuple[int, bytes], LaunchList] = field(default_factory=dict)
+    _purchases: dict[tuple[int, bytes], Purchase] = field(default_factory=dict)
+
+    def purchase(self, known: ClaimClass, used: Ints) -> Purchase:
+        """Return what to buy for a claim of a class with so much used, (n_resources,)."""
+        key = (known.id, used.tobytes())
+        found = self._purchases.get(key)
+        if found is None:
+            found = self._purchases[key] = purchase(known, used, self.of(known, used))
+        return found
 
     def of(self, known: ClaimClass, used: Ints) -> LaunchList:
         """Return what claims of a class with so much used, (n_resources,), may be bought as."""
         rows = known.rows_for(used)
         key = (known.id, rows.tobytes())
-        found = self._known.get(key)
+        found = self._lists.get(key)
         if found is None:
-            found = self._known[key] = _launch_list(known, rows)
+            found = self._lists[key] = _launch_list(known, rows)
         return found
 
 
-def planned(
-    index: int, choice: LaunchList, known: ClaimClass, used: Ints, pod_uids: tuple[str, ...]
-) -> PlannedNodeClaim:
+def purchase(known: ClaimClass, used: Ints, launch: LaunchList) -> Purchase:
+    """Return the purchase of a node for so much use, (n_resources,), from this list."""
+    requests = known.template.dimensions.resources(used + launch.overhead)
+    return Purchase(known=known, launch=launch, requests=requests)
+
+
+def planned(index: int, bought: Purchase, pod_uids: tuple[str, ...]) -> PlannedNodeClaim:
     """Return the NodeClaim to create.
 
     Args:
         index: its position in the plan.
-        choice: what it may be bought as.
-        known: its class when packing is done.
-        used: (n_resources,): requests of its pods.
+        bought: what for; its class is that when packing is done.
         pod_uids: its pods, sorted.
     """
-    pool = known.template.pool
+    pool, launch = bought.known.template.pool, bought.launch
     return PlannedNodeClaim(
         index=index,
         nodepool=pool.name,
         nodepool_uid=pool.uid,
         nodepool_hash=pool.hash,
-        requirements=choice.requirements,
-        requests=known.template.dimensions.resources(used + choice.overhead),
-        instance_types=choice.instance_types,
-        cheapest=choice.cheapest,
+        requirements=launch.requirements,
+        requests=bought.requests,
+        instance_types=launch.instance_types,
+        cheapest=launch.cheapest,
         pod_uids=pod_uids,
-        labels=choice.labels,
-        annotations=choice.annotations,
+        labels=launch.labels,
+        annotations=launch.annotations,
     )
 
 

@@ -6,6 +6,7 @@ Laws:
 """
 
 import base64
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 
@@ -16,6 +17,7 @@ from libs.domain.resources import Resources
 from libs.domain.snapshot import SnapshotId
 
 _BYTES = 12
+_SHORT = frozenset({str, int, bool, type(None)})
 
 
 def plan_id(snapshot: SnapshotId, plan: Plan) -> str:
@@ -41,18 +43,20 @@ class _Digest:
 
     def _read(self, value: object) -> bytes:
         if isinstance(value, Requirements):
-            return _hash("|".join(map(_requirement, value)).encode())
+            return _hash("|".join(map(_requirement, value)))
         if isinstance(value, tuple):
-            if all(isinstance(item, str) for item in value):
-                return _hash(repr(value).encode())
-            return _hash(b"".join(map(self.of, value)))
+            return _hash(self._text(value))
         if is_dataclass(value) and not isinstance(value, Resources):
             names = self._names.get(type(value))
             if names is None:
                 names = self._names[type(value)] = [field.name for field in fields(value)]
-            parts = b"".join([self.of(getattr(value, name)) for name in names])
-            return _hash(type(value).__name__.encode() + parts)
-        return _hash(repr(value).encode())
+            content = self._text(getattr(value, name) for name in names)
+            return _hash(type(value).__name__ + content)
+        return _hash(repr(value))
+
+    def _text(self, values: Iterable[object]) -> str:
+        """Return a text that tells the values apart: what is short as it is, else its digest."""
+        return repr([one if type(one) in _SHORT else self.of(one) for one in values])
 
 
 def _requirement(one: Requirement) -> str:
@@ -60,5 +64,5 @@ def _requirement(one: Requirement) -> str:
     return repr((one.key, one.complement, values, one.absent, one.gte, one.lte, one.min_values))
 
 
-def _hash(content: bytes) -> bytes:
-    return blake2b(content, digest_size=_BYTES).digest()
+def _hash(content: str) -> bytes:
+    return blake2b(content.encode(), digest_size=_BYTES).digest()

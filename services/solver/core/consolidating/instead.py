@@ -19,7 +19,7 @@ from services.solver.core.claim_class import ClaimClass
 from services.solver.core.consolidating.remains import Remains, with_bin
 from services.solver.core.consolidating.replacing import Replacement
 from services.solver.core.domains import is_single, members
-from services.solver.core.launch import planned
+from services.solver.core.launch import planned, purchase
 from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
 from services.solver.core.standing import Standing, StandingClass
@@ -28,7 +28,7 @@ from services.solver.core.vectors import Ints
 
 def claim_of(packer: Packer, bought: Replacement, uids: tuple[str, ...]) -> PlannedNodeClaim:
     """Return the claim to create for these pods, sorted."""
-    claim = planned(0, bought.launch, bought.known, bought.used, uids)
+    claim = planned(0, purchase(bought.known, bought.used, bought.launch), uids)
     drivers = packer.drivers(0)
     if not drivers:
         return claim
