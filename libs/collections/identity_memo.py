@@ -28,11 +28,13 @@ class IdentityMemo(Generic[K, V]):
 
     def of_all(self, keys: Sequence[K]) -> list[V]:
         """Return the values of many objects, in their order."""
-        found = list(map(self._values.get, map(id, keys)))
-        for at in [at for at, value in enumerate(found) if value is None]:
-            key = keys[at]
-            found[at] = self._put(key)
-        return cast("list[V]", found)
+        try:
+            return list(map(self._values.__getitem__, map(id, keys)))
+        except KeyError:
+            found = list(map(self._values.get, map(id, keys)))
+            for at in [at for at, value in enumerate(found) if value is None]:
+                found[at] = self._put(keys[at])
+            return cast("list[V]", found)
 
     def __len__(self) -> int:
         return len(self._values)

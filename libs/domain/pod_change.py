@@ -3,25 +3,28 @@
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import is_
+from itertools import compress
+from operator import is_, not_
 from typing import Any
 
 from libs.domain.pod import PodRow
 from libs.domain.pod_table import COLUMNS, PodBlock, PodTable, ends_block, joined, last_uid
 
 _NOTHING = PodBlock()
+_FEW = 16
+"""Ends of blocks that are looked at to find that of one row."""
 _Changes = Mapping[str, PodRow | None]
 """By uid what becomes of it: its row, or nothing."""
 
 
 def changes(base: PodTable, target: PodTable) -> tuple[PodTable, tuple[str, ...]]:
     """Return the rows of `target` that are new or differ, and the uids that only `base` has."""
-    there = {last_uid(block): block for block in base.blocks}
+    # Most blocks are the very same.
+    there = {last_uid(block): block for block in _others(base, target)}
     touched = []
-    for block in target.blocks:
+    for block in _others(target, base):
         end = last_uid(block)
-        known = there.get(end)
-        if known is block or known == block:
+        if there.get(end) == block:
             del there[end]
         else:
             touched.append(block)
@@ -30,6 +33,12 @@ def changes(base: PodTable, target: PodTable) -> tuple[PodTable, tuple[str, ...]
     for block in touched:
         changed += [row for row in block.rows() if old.pop(row.uid, None) != row]
     return PodTable.from_rows(changed), tuple(sorted(old))
+
+
+def _others(table: PodTable, other: PodTable) -> Iterator[PodBlock]:
+    """Yield the blocks of a table that another does not share."""
+    shared = set(map(id, other.blocks))
+    return compress(table.blocks, map(not_, map(shared.__contains__, map(id, table.blocks))))
 
 
 def merged(base: PodTable, upserts: PodTable, removed: Iterable[str]) -> PodTable:
@@ -62,10 +71,13 @@ def merged(base: PodTable, upserts: PodTable, removed: Iterable[str]) -> PodTabl
 def _by_block(base: PodTable, changed: _Changes) -> Iterator[tuple[int, _Changes]]:
     """Yield the blocks, in order, that change, each with the changes that concern it."""
     found: dict[int, dict[str, PodRow | None]] = defaultdict(dict)
-    ends = [last_uid(block) for block in base.blocks]
+    blocks = base.blocks
+    # Where few rows change, to read the ends of all blocks would take most of the time.
+    ends = [last_uid(block) for block in blocks] if len(changed) * _FEW > len(blocks) else None
     for uid, row in changed.items():
-        at = min(bisect_left(ends, uid), len(ends) - 1)
-        if row is not None or base.blocks[at].position(uid) is not None:
+        at = bisect_left(blocks, uid, key=last_uid) if ends is None else bisect_left(ends, uid)
+        at = min(at, len(blocks) - 1)
+        if row is not None or blocks[at].position(uid) is not None:
             found[at][uid] = row
     yield from sorted(found.items())
 

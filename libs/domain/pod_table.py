@@ -12,9 +12,9 @@ Laws:
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from itertools import chain, pairwise
-from operator import attrgetter
+from dataclasses import dataclass, field, fields
+from itertools import chain, compress, pairwise
+from operator import attrgetter, not_
 from typing import Any
 from zlib import crc32
 
@@ -46,6 +46,8 @@ class PodBlock:
     volume_claims: tuple[tuple[str, ...], ...] = ()
     gangs: tuple[str, ...] = ()
     targets: tuple[Target | None, ...] = ()
+    _hosts: frozenset[str] = field(init=False, repr=False, compare=False)
+    """Made when first asked for."""
 
     @classmethod
     def from_rows(cls, rows: Sequence[PodRow]) -> "PodBlock":
@@ -70,14 +72,24 @@ class PodBlock:
         index = bisect_left(self.uids, uid)
         return index if index < len(self.uids) and self.uids[index] == uid else None
 
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The nodes of its pods, each once."""
+        try:
+            return self._hosts
+        except AttributeError:
+            object.__setattr__(self, "_hosts", frozenset(self.nodes))
+            return self._hosts
+
     def __len__(self) -> int:
         return len(self.uids)
 
 
-COLUMNS = tuple(field.name for field in fields(PodBlock))
+COLUMNS = tuple(one.name for one in fields(PodBlock) if one.init)
 """The names of the columns, in the order of `PodRow`'s fields."""
 
 _columns = attrgetter(*COLUMNS)
+_hosts = attrgetter("hosts")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -145,11 +157,11 @@ class PodTable:
 
     def bound_to(self, nodes: frozenset[str]) -> Iterator[PodRow]:
         """Yield the pods on these nodes, in order of uid."""
-        for block in self.blocks:
-            if not nodes.isdisjoint(block.nodes):
-                for index, node in enumerate(block.nodes):
-                    if node in nodes:
-                        yield block.row(index)
+        without = map(nodes.isdisjoint, map(_hosts, self.blocks))
+        for block in compress(self.blocks, map(not_, without)):
+            for index, node in enumerate(block.nodes):
+                if node in nodes:
+                    yield block.row(index)
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks))
