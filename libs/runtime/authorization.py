@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-import yaml
 
 from libs.domain.errors import Forbidden, InvalidRequest
 
@@ -133,6 +132,8 @@ def _is_method(text: str) -> bool:
 
 
 def _mapping(text: str) -> dict[str, Any]:
+    import yaml  # noqa: PLC0415  # a process without such a file starts sooner
+
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
