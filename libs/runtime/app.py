@@ -29,6 +29,10 @@ async def _at_once() -> None:
     """Do nothing, at once."""
 
 
+def _nothing() -> None:
+    """Do nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class App:
     """What `run` serves and runs; made by the service's `build`."""
@@ -61,6 +65,8 @@ class Runtime:
     network: Network
     executor: Executor
     """For CPU work that releases the GIL; never for waiting."""
+    spare: Callable[[], None] = _nothing
+    """To be called after something large was made that lives long: `libs.runtime.garbage`."""
 
     def new_id(self) -> str:
         """Return a new random UUID."""

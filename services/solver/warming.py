@@ -1,7 +1,7 @@
 """Builds the columns of the home cluster's catalogues before anybody asks about them.
 
 The first decision about a new catalogue takes three times as long as the next; a catalogue mostly
-arrives while no pod waits.
+arrives while no pod waits. What was built then is kept from the collector of cycles.
 """
 
 import asyncio
@@ -36,6 +36,7 @@ async def keep_warm(holder: SnapshotHolder, columns: ColumnsCache, runtime: Runt
         if not _all_among(found, known):
             known = found
             await _warm(snapshot, columns, runtime)
+            runtime.spare()
 
 
 async def _warm(snapshot: ClusterSnapshot, columns: ColumnsCache, runtime: Runtime) -> None:

@@ -1,6 +1,7 @@
 """What is built before the first question."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 from libs.domain.capacity import Catalogue
@@ -33,11 +34,13 @@ def a_cluster(cluster_id: str = "home", revision: int = 1) -> ClusterSnapshot:
     return replace(snapshot, id=replace(snapshot.id, cluster_id=cluster_id, revision=revision))
 
 
-def warmed(*snapshots: ClusterSnapshot) -> list[Catalogue]:
+def warmed(
+    *snapshots: ClusterSnapshot, spare: Callable[[], None] = lambda: None
+) -> list[Catalogue]:
     """Push the snapshots one after the other; return the catalogues that were looked at."""
 
     async def scenario() -> list[Catalogue]:
-        runtime, cache = a_runtime(), WatchedCache()
+        runtime, cache = replace(a_runtime(), spare=spare), WatchedCache()
         holder = SnapshotHolder(clock=runtime.clock)
         task = asyncio.create_task(keep_warm(holder, cache, runtime))
         for snapshot in snapshots:
@@ -62,6 +65,16 @@ def test_a_catalogue_that_stays_is_built_once() -> None:
     second = replace(first, id=replace(first.id, revision=2))
 
     assert len(warmed(first, second)) == 1
+
+
+def test_what_was_built_is_kept_from_the_collector_once_per_catalogue() -> None:
+    told: list[None] = []
+    first = a_cluster()
+    second = replace(first, id=replace(first.id, revision=2))
+
+    warmed(first, second, a_cluster(revision=3), spare=lambda: told.append(None))
+
+    assert len(told) == 2
 
 
 def test_a_catalogue_that_changes_is_built_again() -> None:
