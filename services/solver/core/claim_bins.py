@@ -8,6 +8,7 @@ Source: `docs/sources.md` D5.2, D6.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -45,9 +46,9 @@ class ClaimBin:
 def claim_bins(given: StandingInput) -> Iterable[ClaimBin]:
     """Yield the claims that have no node yet and that pods may be placed on, by name."""
     snapshot = given.snapshot
-    with_node = {node.nodeclaim for node in snapshot.nodes.values()}
-    without = [claim for name, claim in snapshot.nodeclaims.items() if name not in with_node]
-    for claim in without:
+    with_node = map(attrgetter("nodeclaim"), snapshot.nodes.values())
+    for name in sorted(snapshot.nodeclaims.keys() - frozenset(with_node)):
+        claim = snapshot.nodeclaims[name]
         if claim.deleting_at is not None or claim.is_replaced(snapshot.nodeclaims):
             continue
         labels = as_started(label_keys.canonical_labels(dict(claim.labels)))

@@ -4,6 +4,7 @@ Apart from packing, which counts the pods that it places.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 
 import joiner_kernel
 import numpy as np
@@ -24,7 +25,8 @@ def count_bound(
     if not counted.any():
         return
     of_interest = np.flatnonzero(counted[bound.shape])
-    bin_of = np.array([ground.standing.index.get(name, -1) for name in bound.nodes], np.int64)
+    positions = map(ground.standing.index.get, bound.nodes, repeat(-1))
+    bin_of = np.fromiter(positions, np.int64, count=len(bound.nodes))
     order = of_interest[np.argsort(bound.shape[of_interest], kind="stable")]
     ends = np.searchsorted(bound.shape[order], np.arange(len(bound.shapes) + 1))
     for number in np.flatnonzero(counted).tolist():

@@ -61,6 +61,8 @@ class Memory:
     """Keeps what is large and of what there are few."""
     many: Remember = _made_anew
     """Keeps what is small, such as there is one of for each shape."""
+    cost_of: "Callable[[ClusterSnapshot, Market], int] | None" = None
+    """Knows what exists costs, where it need not be added up."""
 
 
 NOTHING_REMEMBERED = Memory()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from libs.collections.identity_memo import IdentityMemo
+from libs.collections.recent import Recent
 from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
 from libs.domain.node import Node
@@ -16,6 +17,8 @@ _SPELLINGS = {
     for key in (label_keys.INSTANCE_TYPE, label_keys.ZONE, label_keys.CAPACITY_TYPE)
 }
 _TYPE, _ZONE, _CAPACITY_TYPE = _SPELLINGS.values()
+_CLUSTERS = 4
+"""Most clusters of which it is kept what they cost."""
 _UNKNOWN: OfferingKey = ("", "", "")
 
 
@@ -26,6 +29,21 @@ def existing_price(
 
     Overlays count for nodes that exist as well: they say what is really paid.
     """
+    kept = memory.few("costs of clusters", lambda: Recent(_CLUSTERS))
+    sold = [one.columns for one in market.by_pool.values()]
+    cost: int = kept.get(
+        (tuple(market.by_pool), tuple(market.by_class)),
+        lambda: summed_price(snapshot, market, memory),
+        snapshot.nodes,
+        snapshot.nodeclaims,
+        *sold,
+        *market.by_class.values(),
+    )
+    return cost
+
+
+def summed_price(snapshot: ClusterSnapshot, market: Market, memory: Memory) -> int:
+    """Return the same, added up whether or not it is known."""
     reader: IdentityMemo[Node, OfferingKey] = memory.few(
         "offerings of nodes", lambda: IdentityMemo(_offering_of)
     )

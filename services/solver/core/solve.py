@@ -5,6 +5,7 @@ nothing is kept.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from libs.domain.plan import Plan
 from libs.domain.snapshot import ClusterSnapshot
@@ -44,6 +45,7 @@ def solve(
     now = options.now or snapshot.observed_at
     encoded = encode(snapshot, options, now, memory)
     fast = packed(encoded, cancelled)
+    existing = partial(existing_price, memory=memory)
     if options.refines:
         refined = refine(encoded, fast, cancelled=cancelled, spent=spent)
     else:
@@ -57,7 +59,7 @@ def solve(
         plan=found.plan,
         cost=Cost(
             new_nanos_per_hour=_price(found.plan),
-            existing_nanos_per_hour=existing_price(snapshot, encoded.market, memory),
+            existing_nanos_per_hour=(memory.cost_of or existing)(snapshot, encoded.market),
             lower_bound_nanos_per_hour=refined.lower_bound,
             objective_nanos_per_hour=refined.objective,
         ),

@@ -55,18 +55,16 @@ class Supply:
         room = covering(self._ground.standing.free[:, asked], request.vector[asked])
         able = self._ground.compatible(request.ask) & room
         numbers = self._ground.domain_of(key)
-        bits = 0
-        for position in np.flatnonzero(able & (numbers > 0)).tolist():
-            bit = 1 << int(numbers[position])
-            if not bits & bit and self._has_devices(request, position):
-                bits |= bit
-        return bits
+        positions = np.flatnonzero(able & (numbers > 0))
+        if request.ask.shape.device_claims:
+            there = (self._has_devices(request, one) for one in positions.tolist())
+            positions = positions[np.fromiter(there, np.bool_, count=len(positions))]
+        return sum(1 << number for number in np.unique(numbers[positions]).tolist())
 
     def _has_devices(self, request: _Request, position: int) -> bool:
-        shape = request.ask.shape
-        if not shape.device_claims or self._devices is None:
+        if self._devices is None:
             return True
-        return isinstance(self._devices.on_standing(shape, position), Grant)
+        return isinstance(self._devices.on_standing(request.ask.shape, position), Grant)
 
     def _new(self, known: ClaimClass, request: _Request, key: str, found: int) -> int:
         """Return the domains in which a node of the class can be bought, but for those found."""

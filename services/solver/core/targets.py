@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from libs.domain.pod import Target
 from services.solver.core.bins import Placement
 from services.solver.core.standing import Standing
 from services.solver.core.vectors import Ints
@@ -19,18 +20,18 @@ class Targets:
 
     __slots__ = ("_bins", "_waiting")
 
-    def __init__(self, groups: Iterable[Group], standing: Standing) -> None:
-        position = {
-            one: number
-            for number, one in enumerate(zip(standing.kinds, standing.names, strict=True))
-        }
+    def __init__(self, groups: Sequence[Group], standing: Standing) -> None:
+        position: dict[Target, int] = {}
+        if any(target is not None for group in groups for target in group.targets):
+            bins = map(Target, standing.kinds, standing.names)
+            position = {one: number for number, one in enumerate(bins)}
         self._bins = len(standing)
         self._waiting: list[dict[int, deque[int]]] = []
         """Per group, by bin: its pods in the order of the group."""
         for group in groups:
             waiting: dict[int, deque[int]] = defaultdict(deque)
             for pod, target in enumerate(group.targets):
-                if target in position:
+                if target is not None and target in position:
                     waiting[position[target]].append(pod)
             self._waiting.append(waiting)
 

@@ -19,14 +19,15 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build, resold
-from services.solver.core.market import NOTHING_REMEMBERED, Memory, market
-from services.solver.core.price import existing_price
+from services.solver.core.market import NOTHING_REMEMBERED, Market, Memory, market
+from services.solver.core.price import existing_price, summed_price
 from services.solver.core.simulating.difference import (
     Change,
     change_between,
     change_of,
     difference,
 )
+from services.solver.core.simulating.draft import Draft
 from services.solver.core.simulating.edited import drafted
 from services.solver.core.solve import solve
 
@@ -106,7 +107,10 @@ def simulate(
     except InvalidRequest as error:
         raise error.under(f"scenarios[{position}]") from None
     after = draft.snapshot()
-    solution = _solved(start, after, cancelled, spent)
+    memory = replace(
+        _memory(start, after), cost_of=lambda there, sold: _cost_of(start, draft, there, sold)
+    )
+    solution = solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
     found = _answer(start, change_of(draft), solution)
     return replace(found, scenario=scenario.name, position=position)
 
@@ -123,18 +127,33 @@ def outcome(
     Raises:
         Unavailable: `cancelled` said so.
     """
-    solution = _solved(start, after, cancelled, spent)
+    memory = _memory(start, after)
+    solution = solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
     return _answer(start, change_between(start.snapshot, after), solution)
 
 
-def _solved(
-    start: Base,
-    after: ClusterSnapshot,
-    cancelled: Callable[[], bool],
-    spent: Callable[[], bool],
-) -> Solution:
-    memory = _memory(start, after)
-    return solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
+def _cost_of(start: Base, draft: Draft, after: ClusterSnapshot, sold: Market) -> int:
+    """Return what exists costs after edits: what it did before, but for what was touched."""
+    before = start.snapshot
+    nodes = [name for name, _ in draft.touched("nodes")]
+    claims = {name for name, _ in draft.touched("nodeclaims")}
+    owners = {
+        one.nodes[name].nodeclaim for one in (before, after) for name in nodes if name in one.nodes
+    }
+    if not claims <= owners or not _sells_alike(before, after):
+        return existing_price(after, sold, start.memory)
+    parts = (_part(one, nodes, sorted(owners)) for one in (before, after))
+    once, now = (summed_price(one, sold, start.memory) for one in parts)
+    return start.cost_nanos_per_hour - once + now
+
+
+def _part(snapshot: ClusterSnapshot, nodes: list[str], claims: list[str]) -> ClusterSnapshot:
+    own, owned = snapshot.nodeclaims, snapshot.nodes
+    return replace(
+        snapshot,
+        nodes={name: owned[name] for name in nodes if name in owned},
+        nodeclaims={name: own[name] for name in claims if name in own},
+    )
 
 
 def _answer(start: Base, change: Change, solution: Solution) -> ScenarioAnswer:
