@@ -102,8 +102,15 @@ async def solver_process() -> AsyncIterator[SolverProcess]:
 
 
 def _environment(listen: str, probe: str) -> dict[str, str]:
-    """Return our environment with settings of this solver's own."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("JOINER_CFG_")}
+    """Return our environment with settings of this solver's own.
+
+    An installed service has its bytecode: who is told to write none compiles all of it each time.
+    """
+    kept = {
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith("JOINER_CFG_") and name != "PYTHONDONTWRITEBYTECODE"
+    }
     return kept | {
         "JOINER_CFG_LISTEN": listen,
         "JOINER_CFG_PROBE_LISTEN": probe,
