@@ -16,9 +16,9 @@ from datetime import timedelta
 from typing import NoReturn, TypeVar
 
 from libs.domain.errors import InvalidRequest
-from libs.runtime import garbage
 from libs.runtime.app import App, Runtime, new_id
 from libs.runtime.clock import SystemClock
+from libs.runtime.garbage import Spared
 from libs.runtime.health import Health
 from libs.runtime.listeners import open_listeners, outgoing_deadlines
 from libs.runtime.logging import configure
@@ -73,7 +73,6 @@ async def _live(service: str, settings: RuntimeSettings, build: Callable[[Runtim
         port = await probe.start(settings.probe_listen)
         logger.info("probes are served", extra={"port": port})
         app = build(runtime)
-        garbage.spare_modules()
         listeners = open_listeners(app, runtime, certificates)
         await serve(app, listeners, runtime.health, stop, settings.grace_period)
     finally:
@@ -96,7 +95,7 @@ def _new_runtime(
         health=Health(),
         network=GrpcNetwork(certificates, outgoing_deadlines(settings)),
         executor=ThreadPoolExecutor(thread_name_prefix="compute"),
-        spare=garbage.spare,
+        spare=Spared().all_there_is,
     )
 
 

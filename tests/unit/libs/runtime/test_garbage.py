@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from libs.runtime import garbage
+from libs.runtime.garbage import Spared
 
 
 class Node:
@@ -24,8 +24,8 @@ def unfrozen() -> Iterator[None]:
 
 def test_what_was_there_is_kept_from_collections() -> None:
     node = Node()
-    garbage.spare()
     gone = weakref.ref(node)
+    Spared()
 
     del node
     gc.collect()
@@ -33,19 +33,33 @@ def test_what_was_there_is_kept_from_collections() -> None:
     assert gone() is not None
 
 
-def test_what_became_garbage_since_is_collected_the_next_time() -> None:
+def test_what_became_garbage_since_the_last_time_is_collected() -> None:
+    spared = Spared()
     node = Node()
-    garbage.spare()
+    gone = weakref.ref(node)
+    spared.all_there_is()
+
+    del node
+    gc.collect()
+    assert gone() is not None
+    spared.all_there_is()
+
+    assert gone() is None
+
+
+def test_what_is_garbage_already_is_collected_at_once() -> None:
+    spared = Spared()
+    node = Node()
     gone = weakref.ref(node)
 
     del node
-    garbage.spare()
+    spared.all_there_is()
 
     assert gone() is None
 
 
 def test_what_comes_later_is_collected_as_ever() -> None:
-    garbage.spare()
+    Spared().all_there_is()
     node = Node()
     gone = weakref.ref(node)
 
