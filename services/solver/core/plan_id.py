@@ -6,57 +6,67 @@ Laws:
 """
 
 import base64
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
+from operator import attrgetter
 
 from libs.domain.plan import Plan
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
-from libs.domain.resources import Resources
 from libs.domain.snapshot import SnapshotId
 
 _BYTES = 12
-_SHORT = frozenset({str, int, bool, type(None)})
+_LONG = 256
+_PLAIN = frozenset({str, int, bool, type(None)})
 
 
 def plan_id(snapshot: SnapshotId, plan: Plan) -> str:
     """Return the id of the decision to carry out this plan for this snapshot."""
-    digest = _Digest()
-    return "p" + base64.b32encode(digest.of((snapshot, plan))).decode().lower()[:19]
+    text = _Reader().text((snapshot, plan))
+    digest = blake2b(text.encode(), digest_size=_BYTES).digest()
+    return "p" + base64.b32encode(digest).decode().lower()[:19]
 
 
-class _Digest:
-    """A digest of nested values; objects that come many times are read once."""
+class _Reader:
+    """Writes nested values as texts that tell them apart.
+
+    Objects that come many times are read once, and long lists that may do so are written as their
+    digests. Things of one kind are written field by field, not one by one: a plan has thousands.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[int, bytes] = {}
-        self._names: dict[type, list[str]] = {}
+        self._known: dict[int, str] = {}
 
-    def of(self, value: object) -> bytes:
-        """Return the digest of a value."""
+    def text(self, value: object) -> str:
+        """Return the text of a value."""
         found = self._known.get(id(value))
         if found is None:
             # The plan holds every one of its parts, so that identities stay true while it is read.
             found = self._known[id(value)] = self._read(value)
         return found
 
-    def _read(self, value: object) -> bytes:
+    def _read(self, value: object) -> str:
         if isinstance(value, Requirements):
-            return _hash("|".join(map(_requirement, value)))
+            return _shortened("|".join(map(_requirement, value)))
         if isinstance(value, tuple):
-            return _hash(self._text(value))
-        if is_dataclass(value) and not isinstance(value, Resources):
-            names = self._names.get(type(value))
-            if names is None:
-                names = self._names[type(value)] = [field.name for field in fields(value)]
-            content = self._text(getattr(value, name) for name in names)
-            return _hash(type(value).__name__ + content)
-        return _hash(repr(value))
+            return _shortened(self._many(value))
+        if is_dataclass(value):
+            return self._records(type(value), (value,))
+        return repr(value)
 
-    def _text(self, values: Iterable[object]) -> str:
-        """Return a text that tells the values apart: what is short as it is, else its digest."""
-        return repr([one if type(one) in _SHORT else self.of(one) for one in values])
+    def _many(self, values: Collection[object]) -> str:
+        kinds = {*map(type, values)}
+        if kinds <= _PLAIN:
+            return repr(values)
+        (kind, *others) = kinds
+        if is_dataclass(kind) and not others:
+            return self._records(kind, values)
+        return f"({','.join(map(self.text, values))})"
+
+    def _records(self, kind: type, values: Collection[object]) -> str:
+        columns = (self._many([*map(attrgetter(one.name), values)]) for one in fields(kind))
+        return f"{kind.__name__}({';'.join(columns)})"
 
 
 def _requirement(one: Requirement) -> str:
@@ -64,5 +74,7 @@ def _requirement(one: Requirement) -> str:
     return repr((one.key, one.complement, values, one.absent, one.gte, one.lte, one.min_values))
 
 
-def _hash(content: str) -> bytes:
-    return blake2b(content.encode(), digest_size=_BYTES).digest()
+def _shortened(text: str) -> str:
+    if len(text) <= _LONG:
+        return text
+    return f"#{blake2b(text.encode(), digest_size=_BYTES).hexdigest()}"
