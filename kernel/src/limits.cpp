@@ -13,7 +13,7 @@ std::optional<Mask> Limits::rows() const {
 
 void Limits::charge(int claim, const Mask& rows) {
     if (!limited()) return;
-    Amounts most(left_.size(), std::numeric_limits<Amount>::min());
+    Amounts most(left_.size());
     for (std::size_t row = 0; row < rows.size(); ++row) {
         if (!rows[row]) continue;
         for (std::size_t column = 0; column < most.size(); ++column) {
