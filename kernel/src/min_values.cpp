@@ -3,10 +3,13 @@
 namespace joiner {
 namespace {
 
-Amount achieved(const ClaimClass& known, const Amount* used, const MinValues& wanted) {
+// Counts the values, up to as many as are enough.
+Amount achieved(const ClaimClass& known, const Amount* used, const MinValues& wanted,
+                Amount enough) {
     Mask seen(static_cast<std::size_t>(wanted.distinct));
     Amount found = 0;
     for (const int offering : known.ranked()) {
+        if (found >= enough) return enough;
         const Amount* room = known.sold.room.row(known.sold.row[offering]);
         if (!covers(room, used, known.sold.room.columns())) continue;
         for (const int value : wanted.values[wanted.group[offering]]) {
@@ -14,7 +17,7 @@ Amount achieved(const ClaimClass& known, const Amount* used, const MinValues& wa
             seen[value] = 1;
         }
     }
-    return found;
+    return std::min(found, enough);
 }
 
 }  // namespace
@@ -22,15 +25,15 @@ Amount achieved(const ClaimClass& known, const Amount* used, const MinValues& wa
 Amounts values_to_keep(const ClaimClass& known, const Amount* used, bool strict) {
     Amounts found;
     for (const MinValues& wanted : known.wanted) {
-        found.push_back(strict ? wanted.least
-                               : std::min(wanted.least, achieved(known, used, wanted)));
+        found.push_back(strict ? wanted.least : achieved(known, used, wanted, wanted.least));
     }
     return found;
 }
 
 bool keeps_values(const ClaimClass& known, const Amount* used, const Amounts& least) {
     for (std::size_t index = 0; index < least.size(); ++index) {
-        if (achieved(known, used, known.wanted[index]) < least[index]) return false;
+        const MinValues& wanted = known.wanted[index];
+        if (achieved(known, used, wanted, least[index]) < least[index]) return false;
     }
     return true;
 }
