@@ -154,12 +154,12 @@ private:
         }
         const Amount coming = topology_.arriving(arrivals_, rule.tally);
         if (coming || rule.own) found_.batch = 1;
+        const Amount there_are = real.size();
         std::vector<int> allowed;
         for (int number = 1; number < topology_.domains().count(tally.key); ++number) {
             const Amount there = tally.count(number) + coming;
             // A domain on paper is not there to be counted, but for the one of the new node.
-            const Amount domains = real.size() + paper.has(number);
-            const bool enough = domains >= rule.min_domains;
+            const bool enough = there_are + paper.has(number) >= rule.min_domains;
             Amount least = enough && !lowest.empty() ? lowest.front() : 0;
             if (coming && enough && (real.has(number) || paper.has(number))) {
                 const Amount counted = real.has(number) ? tally.certain(number) : expected;
