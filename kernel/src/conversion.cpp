@@ -1,7 +1,5 @@
 #include "conversion.h"
 
-#include <cstring>
-
 namespace joiner {
 namespace {
 
@@ -13,19 +11,6 @@ Out owned(Held held, std::initializer_list<std::size_t> shape) {
 }
 
 }  // namespace
-
-DomainSet to_domains(nb::handle bits) {
-    int overflow = 0;
-    const long long small = PyLong_AsLongLongAndOverflow(bits.ptr(), &overflow);
-    if (PyErr_Occurred()) throw nb::python_error();
-    if (!overflow) return DomainSet::from_words({static_cast<std::uint64_t>(small)}, small < 0);
-    const auto length = nb::cast<std::size_t>(bits.attr("bit_length")());
-    std::vector<std::uint64_t> words(length / 64 + 1);
-    const auto bytes = nb::cast<nb::bytes>(
-        bits.attr("to_bytes")(words.size() * 8, "little", nb::arg("signed") = true));
-    std::memcpy(words.data(), bytes.c_str(), words.size() * 8);
-    return DomainSet::from_words(std::move(words), overflow < 0);
-}
 
 nb::int_ to_bits(const DomainSet& domains) {
     std::vector<std::uint64_t> words = domains.words();
@@ -54,7 +39,7 @@ RowsOut to_rows(const Matrix& rows) {
 }
 
 FlagsOut to_flags(const Mask& mask) {
-    auto* kept = new bool[mask.size() + 1];
+    auto* kept = new bool[mask.size()];
     std::copy(mask.begin(), mask.end(), kept);
     nb::capsule owner(kept, [](void* one) noexcept { delete[] static_cast<bool*>(one); });
     return FlagsOut(kept, {mask.size()}, owner);

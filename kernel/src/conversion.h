@@ -28,8 +28,6 @@ inline std::vector<int> to_numbers(const Ints& ints) {
 inline Matrix to_matrix(const Rows& rows) {
     return Matrix(rows.shape(1), {rows.data(), rows.data() + rows.size()});
 }
-// A set of domains is an int whose bits say what is in it; a negative one holds all but a few.
-DomainSet to_domains(nb::handle bits);
 
 // To Python.
 
@@ -37,6 +35,7 @@ IntsOut to_ints(Amounts amounts);
 IntsOut to_ints(const std::vector<int>& numbers);
 RowsOut to_rows(const Matrix& rows);
 FlagsOut to_flags(const Mask& mask);
+// A set of domains is an int whose bits say what is in it; a negative one holds all but a few.
 nb::int_ to_bits(const DomainSet& domains);
 
 }  // namespace joiner

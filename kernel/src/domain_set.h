@@ -1,6 +1,7 @@
 // Topology domains of one label key as a set of numbers; 0 stands for "has no such label".
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -12,21 +13,13 @@ class DomainSet {
 public:
     DomainSet() = default;
 
-    static DomainSet all() { return ~DomainSet(); }
     static DomainSet of(int number) {
         DomainSet found;
         found.add(number);
         return found;
     }
-    // As two's complement of any length, which is what a Python int is.
-    static DomainSet from_words(std::vector<std::uint64_t> words, bool rest) {
-        DomainSet found;
-        found.words_ = std::move(words);
-        found.rest_ = rest;
-        found.trim();
-        return found;
-    }
 
+    // With `rest` two's complement of any length, which is what a Python int is.
     const std::vector<std::uint64_t>& words() const { return words_; }
     // Whether it holds all numbers beyond its words.
     bool rest() const { return rest_; }

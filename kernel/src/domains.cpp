@@ -7,15 +7,12 @@ namespace joiner {
 
 int Domains::key(const std::string& name) {
     const auto [found, is_new] = numbers_.try_emplace(name, static_cast<int>(keys_.size()));
-    if (is_new) {
-        keys_.emplace_back();
-        keys_.back().name = name;
-    }
+    if (is_new) keys_.emplace_back();
     return found->second;
 }
 
 int Domains::number(int key, const std::string& value) {
-    Key& known = keys_[key];
+    Key& known = keys_.at(key);
     const int next = static_cast<int>(known.values.size());
     const auto [found, is_new] = known.numbers.try_emplace(value, next);
     if (is_new) known.values.push_back(value);

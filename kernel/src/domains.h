@@ -11,18 +11,15 @@ class Domains {
 public:
     // Returns the number of a label key.
     int key(const std::string& name);
-    const std::string& name(int key) const { return keys_[key].name; }
     // Returns the number of a value of a key.
     int number(int key, const std::string& value);
     // How many numbers of a key are in use, that of absence included.
-    int count(int key) const { return static_cast<int>(keys_[key].values.size()); }
-    const std::string& value(int key, int number) const { return keys_[key].values[number]; }
+    int count(int key) const { return static_cast<int>(keys_.at(key).values.size()); }
     // Returns where each number stands in order of the values.
     const std::vector<int>& places(int key) const;
 
 private:
     struct Key {
-        std::string name;
         std::vector<std::string> values{""};
         std::unordered_map<std::string, int> numbers;
         mutable std::vector<int> places;

@@ -295,10 +295,7 @@ NB_MODULE(_kernel, module) {
     nb::class_<Domains>(module, "Domains")
         .def(nb::init<>())
         .def("key", &Domains::key, "name"_a)
-        .def("name", &Domains::name, "key"_a)
-        .def("number", &Domains::number, "key"_a, "value"_a)
-        .def("count", &Domains::count, "key"_a)
-        .def("value", &Domains::value, "key"_a, "number"_a);
+        .def("number", &Domains::number, "key"_a, "value"_a);
     nb::class_<Verdict>(module, "Verdict")
         .def_prop_ro("bounds", &bounds)
         .def_prop_ro("ranked", [](const Verdict& self) { return self.ranked; })
