@@ -292,6 +292,8 @@ void bind_packing(nb::class_<Session>& bound) {
 
 NB_MODULE(_kernel, module) {
     module.doc() = "The hot path of the solver.";
+    // A thread may be in the middle of a solve as the process ends; that is no leak to tell of.
+    nb::set_leak_warnings(false);
     nb::class_<Domains>(module, "Domains")
         .def(nb::init<>())
         .def("key", &Domains::key, "name"_a)
