@@ -1,5 +1,7 @@
 #include "topology.h"
 
+#include "remembered.h"
+
 namespace joiner {
 
 Topology::Topology(Algebra& algebra, const Domains& domains, ClaimClasses& classes,
@@ -28,7 +30,7 @@ int Topology::add_shape(Shape shape) {
     return static_cast<int>(shapes_.size()) - 1;
 }
 
-void Topology::counts(int tally, int shape) { shapes_[shape].counted.push_back(tally); }
+void Topology::counts(int tally, int shape) { shapes_.at(shape).counted.push_back(tally); }
 
 int Topology::add_ask(Ask ask) {
     asks_.push_back(std::make_unique<Ask>(std::move(ask)));
@@ -51,7 +53,7 @@ Amount Topology::arriving(const Arrivals& arrivals, int tally) const {
 // How pods are counted.
 
 void Topology::count(int tally, int bin, Amount pods) {
-    Tally& one = *tallies_[tally];
+    Tally& one = *tallies_.at(tally);
     if (!has_key(one, bin)) return;
     one.total += pods;
     if (!one.admitted.empty() && !one.admitted[bin]) return;
@@ -93,7 +95,8 @@ void Topology::record(int shape, int bin, Amount pods, bool certain) {
 }
 
 void Topology::hold(int shape) {
-    held_.insert(shapes_[shape].holds.begin(), shapes_[shape].holds.end());
+    const std::vector<int>& holds = shapes_.at(shape).holds;
+    held_.insert(holds.begin(), holds.end());
 }
 
 bool Topology::in_use(const Ask& ask) const {
@@ -117,11 +120,16 @@ bool Topology::admits(Tally& tally, int bin) {
 
 bool Topology::admits_claim(int admission, int claim) {
     const int known = bins_.class_of(claim);
-    const auto [found, is_new] = admitted_.try_emplace({admission, known});
-    if (is_new) found->second = algebra_.admitted(admission, known);
-    return std::any_of(found->second.begin(), found->second.end(), [&](int narrower) {
+    const std::vector<int>& found = admitted(admission, known);
+    return std::any_of(found.begin(), found.end(), [&](int narrower) {
         return narrower == known || classes_[narrower].has_room(bins_.used(claim));
     });
+}
+
+// Returns what claims of a class may become of all that an admission looks at.
+const std::vector<int>& Topology::admitted(int admission, int known) {
+    return remembered(admitted_, {admission, known},
+                      [&] { return algebra_.admitted(admission, known); });
 }
 
 // What claims may still become.
@@ -145,9 +153,7 @@ void Topology::see_opened(Tally& tally) {
         if (tally.admission < 0) {
             there = classes_.domains(known, tally.key);
         } else {
-            const auto [found, is_new] = admitted_.try_emplace({tally.admission, known});
-            if (is_new) found->second = algebra_.admitted(tally.admission, known);
-            for (const int narrower : found->second) {
+            for (const int narrower : admitted(tally.admission, known)) {
                 if (narrower == known || classes_[narrower].has_room(bins_.used(claim))) {
                     there |= classes_.domains(narrower, tally.key);
                 }
@@ -161,7 +167,7 @@ void Topology::see_opened(Tally& tally) {
 }
 
 bool Topology::give_up_unreachable(int id) {
-    Ask& ask = *asks_[id];
+    Ask& ask = *asks_.at(id);
     bool changed = false;
     for (const SpreadRule& rule : ask.rules.spread) {
         const int key = tallies_[rule.tally]->key;
@@ -195,43 +201,39 @@ std::set<int> Topology::held_open(const Ask& ask) {
 // What constraints look at.
 
 const std::vector<int>& Topology::domain_of(int key) {
-    const auto [found, is_new] = domain_of_.try_emplace(key);
-    if (is_new) found->second = algebra_.domain_of(key);
-    return found->second;
+    return remembered(domain_of_, key, [&] { return algebra_.domain_of(key); });
 }
 
 const std::vector<int>& Topology::new_nodes(const Ask& ask) {
-    const auto [found, is_new] = new_nodes_.try_emplace(ask.site);
-    if (is_new) found->second = algebra_.new_nodes(ask.site);
-    return found->second;
+    return remembered(new_nodes_, ask.site, [&] { return algebra_.new_nodes(ask.site); });
 }
 
 const DomainSet& Topology::reachable(const Ask& ask, int key) {
-    const auto [found, is_new] = reachable_.try_emplace({ask.site, key});
-    if (is_new) {
-        for (const int known : new_nodes(ask)) found->second |= classes_.domains(known, key);
-        found->second.remove(0);
-    }
-    return found->second;
+    return remembered(reachable_, {ask.site, key}, [&] {
+        DomainSet found;
+        for (const int known : new_nodes(ask)) found |= classes_.domains(known, key);
+        found.remove(0);
+        return found;
+    });
 }
 
 const std::map<int, Topology::Turn>& Topology::turns(int id, int key) {
-    const auto [found, is_new] = turns_.try_emplace({id, key});
-    if (is_new) {
-        const Ask& ask = *asks_[id];
+    return remembered(turns_, {id, key}, [&] {
+        std::map<int, Turn> found;
+        const Ask& ask = this->ask(id);
         for (const int known : new_nodes(ask)) {
             for (const auto& [number, price] : classes_.prices(known, key, ask.request)) {
                 const Turn turn(classes_[known].pool, price);
-                const auto [least, first] = found->second.try_emplace(number, turn);
+                const auto [least, first] = found.try_emplace(number, turn);
                 if (!first) least->second = std::min(least->second, turn);
             }
         }
-    }
-    return found->second;
+        return found;
+    });
 }
 
 std::pair<DomainSet, DomainSet> Topology::eligible(const Ask& ask, int id) {
-    Tally& tally = *tallies_[id];
+    Tally& tally = *tallies_.at(id);
     see_opened(tally);
     const DomainSet real = tally.standing | tally.opened;
     return {real, (reach(ask, tally.key) | tally.open) - real};
@@ -273,7 +275,7 @@ Amount Topology::least_arriving(const Ask& ask, int tally) {
     std::set<int> pools;
     for (const int known : new_nodes(ask)) pools.insert(classes_[known].pool);
     for (const int pool : pools) {
-        for (const Arrivals& one : arrivals_[pool]) {
+        for (const Arrivals& one : arrivals(pool)) {
             const Amount coming = arriving(one, tally);
             least = std::min(least.value_or(coming), coming);
         }
@@ -289,9 +291,8 @@ Amounts Topology::looked_at(Tally& tally) {
             looks = tally.admitted.empty() || tally.admitted[bin];
         } else if (tally.admission >= 0) {
             const int claim = bin - bins_.standing();
-            const auto [known, is_new] = tally.looks_at.try_emplace(bins_.class_of(claim));
-            if (is_new) known->second = admits_claim(tally.admission, claim);
-            looks = known->second;
+            looks = remembered(tally.looks_at, bins_.class_of(claim),
+                               [&] { return admits_claim(tally.admission, claim); });
         }
         if (looks) found.push_back(tally.certain(bin));
     }

@@ -31,14 +31,14 @@ public:
     int add_ask(Ask ask);
     void set_arrivals(std::vector<std::vector<Arrivals>> by_pool);
 
-    const Tally& tally(int id) const { return *tallies_[id]; }
-    const Shape& shape(int id) const { return shapes_[id]; }
-    const Ask& ask(int id) const { return *asks_[id]; }
+    const Tally& tally(int id) const { return *tallies_.at(id); }
+    const Shape& shape(int id) const { return shapes_.at(id); }
+    const Ask& ask(int id) const { return *asks_.at(id); }
     const Bins& bins() const { return bins_; }
     const Domains& domains() const { return domains_; }
     int templates() const { return static_cast<int>(classes_.templates()); }
     const Mask& named() const { return named_; }
-    const std::vector<Arrivals>& arrivals(int pool) const { return arrivals_[pool]; }
+    const std::vector<Arrivals>& arrivals(int pool) const { return arrivals_.at(pool); }
     // Returns how many of these daemons a tally counts.
     Amount arriving(const Arrivals& arrivals, int tally) const;
 
@@ -90,6 +90,7 @@ private:
     const std::vector<int>& new_nodes(const Ask& ask);
     void see_opened(Tally& tally);
     bool admits(Tally& tally, int bin);
+    const std::vector<int>& admitted(int admission, int known);
     bool admits_claim(int admission, int claim);
     bool has_key(const Tally& tally, int bin);
     // How many there are at least on each host that a tally looks at.
