@@ -17,7 +17,7 @@ int Packing::add_template(Template sold, Limits limits) {
 }
 
 Amount Packing::place(int group, int ask, Amount want) {
-    const bool buys = groups_[group].buys;
+    const bool buys = groups_.at(group).buys;
     if (!topology_.ask(ask).anywhere) return 0;
     std::optional<Verdict> where = verdict(topology_, ask);
     Amount placed = 0;
@@ -26,6 +26,8 @@ Amount Packing::place(int group, int ask, Amount want) {
         placed = place_standing(group, ask, *where, want);
         if (buys && placed < want) placed += join(group, ask, *where, want - placed);
     }
+    // No bin that is still to be opened has a cap of its own: these need not be carried along.
+    if (where) where->caps.reset();
     while (buys && placed < want) {
         const Amount opened = open(group, ask, where, want - placed);
         if (!opened) break;
