@@ -111,11 +111,11 @@ int ClaimClasses::narrow(int known, int place, int bounds) {
     return found;
 }
 
-int ClaimClasses::pinned(int known, const std::vector<int>& keys, const Request& request) {
+int ClaimClasses::pinned(int known, const std::vector<int>& keys, const Amount* used) {
     for (const int key : keys) {
         const KeyView& there = view(known, key);
         if (there.domains.single() && !there.open) continue;
-        const int offering = all_[known]->cheapest(request.amounts.data());
+        const int offering = all_[known]->cheapest(used);
         if (offering < 0) return -1;
         const int lowest = there.numbers[there.group[offering]].front();
         known = narrow(known, kAnywhere, bounds({{key, DomainSet::of(lowest)}}));

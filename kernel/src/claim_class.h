@@ -109,7 +109,7 @@ public:
     // Returns the class that claims become if a pod moves in; -1 if it cannot.
     int narrow(int known, int place, int bounds);
     // Returns the class in one domain of each key, that of its cheapest offering with room; -1.
-    int pinned(int known, const std::vector<int>& keys, const Request& request);
+    int pinned(int known, const std::vector<int>& keys, const Amount* used);
     // Returns the class of an empty claim of a pool, on these rows only if there are any.
     int root(int pool, const std::optional<Mask>& rows);
     int restrict(int known, const Mask& offerings) { return algebra_.restrict(known, offerings); }

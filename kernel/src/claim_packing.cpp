@@ -19,11 +19,12 @@ Amount Packing::join(int group, int ask, Verdict& where, Amount want) {
 
 Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want) {
     const Ask& ask = topology_.ask(choice.ask);
-    // What a claim becomes, by its class.
+    // What a claim becomes, by its class; of the same class claims are pinned by what is on them.
     std::unordered_map<int, int> become;
     const auto becomes = [&](int claim) {
-        const auto [found, is_new] = become.try_emplace(bins_.class_of(claim), -1);
-        if (is_new) found->second = narrowed(bins_.class_of(claim), choice, where);
+        const int known = bins_.class_of(claim);
+        const auto [found, is_new] = become.try_emplace(where.pins.empty() ? known : claim, -1);
+        if (is_new) found->second = narrowed(known, bins_.used(claim), choice, where);
         return found->second;
     };
     if (topology_.shape(ask.shape).devices) return join_with_devices(choice, where, becomes);
@@ -90,10 +91,12 @@ Amount Packing::join_with_devices(const Choice& choice, Verdict& where, Becomes 
     return 0;
 }
 
-int Packing::narrowed(int known, const Choice& choice, const Verdict& where) {
+int Packing::narrowed(int known, const Amount* used, const Choice& choice, const Verdict& where) {
     const int narrower = classes_.narrow(known, choice.place, choice.bounds);
     if (narrower < 0 || where.pins.empty()) return narrower;
-    return classes_.pinned(narrower, where.pins, topology_.ask(choice.ask).request);
+    Amounts total(used, used + classes_.resources());
+    add(total.data(), topology_.ask(choice.ask).request, 1);
+    return classes_.pinned(narrower, where.pins, total.data());
 }
 
 Amount Packing::most_on(int known, int before, const Amount* used, const Ask& ask, Amount want) {

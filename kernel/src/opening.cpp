@@ -128,9 +128,10 @@ template <typename Use>
 void Packing::each_opening(const Opening& opening, Use use) {
     const Ask& ask = topology_.ask(opening.ask);
     const Verdict& where = opening.where;
+    const Amounts nothing(classes_.resources());
     for (Choices choices(classes_, ask, where); choices.next();) {
         const Choice choice{opening.group, opening.ask, choices.place(), choices.bounds()};
-        const int known = narrowed(opening.root, choice, where);
+        const int known = narrowed(opening.root, nothing.data(), choice, where);
         if (known < 0) continue;
         if (use(known)) return;
         Amounts least;
@@ -143,7 +144,7 @@ void Packing::each_opening(const Opening& opening, Use use) {
         if (free < 0) continue;
         for (const int key : where.pins) {
             for (const int one : classes_.split(free, key, ask.request)) {
-                const int pinned = classes_.pinned(one, where.pins, ask.request);
+                const int pinned = classes_.pinned(one, where.pins, ask.request.amounts.data());
                 if (pinned >= 0 && use(pinned)) return;
             }
         }

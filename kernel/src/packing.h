@@ -69,7 +69,8 @@ private:
     Amount join_choice(const Choice& choice, Verdict& where, Amount want);
     template <typename Becomes>
     Amount join_with_devices(const Choice& choice, Verdict& where, Becomes becomes);
-    int narrowed(int known, const Choice& choice, const Verdict& where);
+    // Returns what a claim of a class, with so much used, becomes if a pod moves in; -1.
+    int narrowed(int known, const Amount* used, const Choice& choice, const Verdict& where);
     // Returns how many pods fit on a claim of a class with so much used; before:
     // -1 for a new one.
     Amount most_on(int known, int before, const Amount* used, const Ask& ask, Amount want);
