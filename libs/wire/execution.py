@@ -16,7 +16,7 @@ from libs.domain.execution import (
 from libs.wire.command import decode_command, decode_decision, encode_command, encode_decision
 from libs.wire.field import at, each, inverted, require, unique
 from libs.wire.instant import decode_instant, encode_instant
-from libs.wire.plan import decode_plan, encode_plan
+from libs.wire.plan import decode_plan, write_plan
 from libs.wire.snapshot import decode_snapshot_id, encode_snapshot_id
 
 
@@ -34,13 +34,14 @@ def decode_apply_request(message: pb.ApplyPlanRequest) -> ApplyRequest:
 
 def encode_apply_request(request: ApplyRequest) -> pb.ApplyPlanRequest:
     """Return the message."""
-    return pb.ApplyPlanRequest(
+    message = pb.ApplyPlanRequest(
         plan_id=request.plan_id,
         snapshot=encode_snapshot_id(request.snapshot),
         known_nodeclaim_uids=sorted(request.known_nodeclaim_uids),
-        plan=encode_plan(request.plan),
         decided_at=encode_instant(request.decided_at),
     )
+    write_plan(message.plan, request.plan)
+    return message
 
 
 def decode_apply_result(message: pb.ApplyPlanResponse) -> ApplyResult:

@@ -38,23 +38,29 @@ def decode_plan(message: pb.Plan) -> Plan:
 
 def encode_plan(plan: Plan) -> pb.Plan:
     """Return the message, every list in its canonical order."""
-    buffers = sorted(plan.buffers, key=lambda one: (one.namespace, one.name))
-    claims = sorted(plan.nodeclaims, key=lambda one: one.index)
-    encoded = pb.Plan(
-        nominations=encode_nominations(plan.nominations),
-        unplaced=[
-            pb.UnplacedPods(pod_uids=sorted(one.pod_uids), reason=encode_unplaceable(one.reason))
-            for one in sorted(plan.unplaced, key=lambda one: one.pod_uids[:1])
-        ],
-        pool_messages=map(encode_pool_message, sorted(plan.pool_messages, key=_pool_message_order)),
-        buffers=map(_encode_buffer_verdict, buffers),
-        overlays=[
-            pb.OverlayVerdict(name=one.name, applied=one.applied, problem=one.problem)
-            for one in sorted(plan.overlays, key=lambda one: one.name)
-        ],
+    message = pb.Plan()
+    write_plan(message, plan)
+    return message
+
+
+def write_plan(message: pb.Plan, plan: Plan) -> None:
+    """Encode into an empty message where it stands: a message that is set as a field is copied."""
+    message.SetInParent()
+    add_planned_nodeclaims(message, sorted(plan.nodeclaims, key=lambda one: one.index))
+    message.nominations.extend(encode_nominations(plan.nominations))
+    message.unplaced.extend(
+        pb.UnplacedPods(pod_uids=sorted(one.pod_uids), reason=encode_unplaceable(one.reason))
+        for one in sorted(plan.unplaced, key=lambda one: one.pod_uids[:1])
     )
-    add_planned_nodeclaims(encoded, claims)
-    return encoded
+    message.pool_messages.extend(
+        map(encode_pool_message, sorted(plan.pool_messages, key=_pool_message_order))
+    )
+    buffers = sorted(plan.buffers, key=lambda one: (one.namespace, one.name))
+    message.buffers.extend(map(_encode_buffer_verdict, buffers))
+    message.overlays.extend(
+        pb.OverlayVerdict(name=one.name, applied=one.applied, problem=one.problem)
+        for one in sorted(plan.overlays, key=lambda one: one.name)
+    )
 
 
 def decode_nominations(messages: Iterable[pb.Nomination]) -> tuple[Nomination, ...]:

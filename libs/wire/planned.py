@@ -74,16 +74,14 @@ def add_planned_nodeclaims(plan: pb.Plan, claims: Sequence[PlannedNodeClaim]) ->
         if found is None:
             found = by_identity[identity] = by_content.setdefault(stated, len(lists))
             if found == len(lists):
-                lists.append(pb.LaunchList(**_encode_stated(claim)))
+                lists.add(**_encode_stated(claim))
         return found
 
-    def encode(claim: PlannedNodeClaim) -> pb.PlannedNodeClaim:
+    for claim in claims:
         requests = amounts.get(id(claim.requests))
         if requests is None:
             requests = amounts[id(claim.requests)] = encode_resources(claim.requests)
-        return _encode(claim, requests, launch_list=position(claim))
-
-    plan.nodeclaims.extend(map(encode, claims))
+        plan.nodeclaims.add(**_encode(claim, requests), launch_list=position(claim))
 
 
 def state_launch_lists(plan: pb.Plan) -> None:
@@ -108,7 +106,8 @@ def decode_planned_nodeclaim(message: pb.PlannedNodeClaim) -> PlannedNodeClaim:
 
 def encode_planned_nodeclaim(claim: PlannedNodeClaim) -> pb.PlannedNodeClaim:
     """Return the message, which states what the claim may be bought as."""
-    return _encode(claim, encode_resources(claim.requests), **_encode_stated(claim))
+    requests = encode_resources(claim.requests)
+    return pb.PlannedNodeClaim(**_encode(claim, requests), **_encode_stated(claim))
 
 
 def decode_launch_option(message: pb.LaunchOption) -> LaunchOption:
@@ -151,18 +150,16 @@ def _decode(
     )
 
 
-def _encode(
-    claim: PlannedNodeClaim, requests: resources_pb2.Resources, **stated: Any
-) -> pb.PlannedNodeClaim:
-    return pb.PlannedNodeClaim(
-        index=claim.index,
-        nodepool=claim.nodepool,
-        nodepool_uid=claim.nodepool_uid,
-        nodepool_hash=claim.nodepool_hash,
-        requests=requests,
-        pod_uids=sorted(claim.pod_uids),
-        **stated,
-    )
+def _encode(claim: PlannedNodeClaim, requests: resources_pb2.Resources) -> dict[str, Any]:
+    """Return the fields that every claim states itself."""
+    return {
+        "index": claim.index,
+        "nodepool": claim.nodepool,
+        "nodepool_uid": claim.nodepool_uid,
+        "nodepool_hash": claim.nodepool_hash,
+        "requests": requests,
+        "pod_uids": sorted(claim.pod_uids),
+    }
 
 
 def _launch_list(message: pb.PlannedNodeClaim, lists: tuple[_LaunchList, ...]) -> _LaunchList:

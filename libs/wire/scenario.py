@@ -28,7 +28,7 @@ from libs.domain.scenario import (
 from libs.wire.field import at, each, require, saturated, within
 from libs.wire.nodepool import decode_nodepool, encode_nodepool
 from libs.wire.pod import decode_pod_shape, encode_pod_shape
-from libs.wire.solution import decode_solution, encode_solution
+from libs.wire.solution import decode_solution, write_solution
 from libs.wire.workload import decode_node_overlay, encode_node_overlay
 
 
@@ -91,13 +91,14 @@ def decode_scenario_answer(message: pb.SimulateResponse) -> ScenarioAnswer:
 
 def encode_scenario_answer(answer: ScenarioAnswer) -> pb.SimulateResponse:
     """Return the message."""
-    return pb.SimulateResponse(
+    message = pb.SimulateResponse(
         scenario=answer.scenario,
         position=answer.position,
-        response=encode_solution(answer.solution),
         diff=_encode_diff(answer.diff),
         cost_delta_nanos_per_hour=saturated(answer.diff.cost_delta_nanos_per_hour),
     )
+    write_solution(message.response, answer.solution)
+    return message
 
 
 def _decode_diff(message: pb.ScenarioDiff) -> ScenarioDiff:

@@ -14,7 +14,7 @@ from libs.domain.solution import (
 from libs.wire.field import at, choice, inverted, optional, require, saturated, within
 from libs.wire.instant import decode_instant, decode_span, encode_instant, encode_span
 from libs.wire.objective import decode_objective, encode_objective
-from libs.wire.plan import decode_plan, encode_plan
+from libs.wire.plan import decode_plan, write_plan
 from libs.wire.snapshot import decode_snapshot_id, encode_snapshot_id
 
 
@@ -68,29 +68,21 @@ def decode_solution(message: pb.SolveResponse) -> Solution:
 
 def encode_solution(solution: Solution) -> pb.SolveResponse:
     """Return the message."""
-    cost, pods = solution.cost, solution.pods
-    bound = cost.lower_bound_nanos_per_hour
-    return pb.SolveResponse(
-        snapshot=encode_snapshot_id(solution.snapshot),
-        options=encode_solve_options(solution.options),
-        iterations=solution.iterations,
-        solver_version=solution.solver_version,
-        plan=encode_plan(solution.plan),
-        cost=pb.Cost(
-            new_nanos_per_hour=saturated(cost.new_nanos_per_hour),
-            existing_nanos_per_hour=saturated(cost.existing_nanos_per_hour),
-            lower_bound_nanos_per_hour=None if bound is None else saturated(bound),
-            bound_ratio_ppm=_ratio(cost),
-            objective_nanos_per_hour=saturated(cost.objective_nanos_per_hour),
-        ),
-        plan_id=solution.plan_id,
-        pods=pb.PodCounts(
-            waiting=pods.waiting,
-            on_existing=pods.on_existing,
-            on_new=pods.on_new,
-            unplaced=pods.unplaced,
-        ),
-    )
+    message = pb.SolveResponse()
+    write_solution(message, solution)
+    return message
+
+
+def write_solution(message: pb.SolveResponse, solution: Solution) -> None:
+    """Encode into an empty message where it stands: a message that is set as a field is copied."""
+    message.snapshot.CopyFrom(encode_snapshot_id(solution.snapshot))
+    message.options.CopyFrom(encode_solve_options(solution.options))
+    message.iterations = solution.iterations
+    message.solver_version = solution.solver_version
+    write_plan(message.plan, solution.plan)
+    message.cost.CopyFrom(_encode_cost(solution.cost))
+    message.plan_id = solution.plan_id
+    message.pods.CopyFrom(_encode_pod_counts(solution.pods))
 
 
 def _decode_cost(message: pb.Cost) -> Cost:
@@ -109,6 +101,17 @@ def _decode_cost(message: pb.Cost) -> Cost:
     )
 
 
+def _encode_cost(cost: Cost) -> pb.Cost:
+    bound = cost.lower_bound_nanos_per_hour
+    return pb.Cost(
+        new_nanos_per_hour=saturated(cost.new_nanos_per_hour),
+        existing_nanos_per_hour=saturated(cost.existing_nanos_per_hour),
+        lower_bound_nanos_per_hour=None if bound is None else saturated(bound),
+        bound_ratio_ppm=_ratio(cost),
+        objective_nanos_per_hour=saturated(cost.objective_nanos_per_hour),
+    )
+
+
 def _ratio(cost: Cost) -> int | None:
     ratio = cost.bound_ratio_ppm
     return None if ratio is None else saturated(ratio)
@@ -120,6 +123,15 @@ def _decode_pod_counts(message: pb.PodCounts) -> PodCounts:
         on_existing=within("on_existing", message.on_existing, 0),
         on_new=within("on_new", message.on_new, 0),
         unplaced=within("unplaced", message.unplaced, 0),
+    )
+
+
+def _encode_pod_counts(pods: PodCounts) -> pb.PodCounts:
+    return pb.PodCounts(
+        waiting=pods.waiting,
+        on_existing=pods.on_existing,
+        on_new=pods.on_new,
+        unplaced=pods.unplaced,
     )
 
 
