@@ -66,14 +66,18 @@ class Claims:
     def __init__(self) -> None:
         self._in_flight: dict[str, NodeClaim] = {}
         self._memo: Memo[_Converted] = Memo()
+        self.version = 0
+        """Grows with each change of those that the watch has not shown yet."""
 
     def expect(self, claim: NodeClaim) -> None:
         """Count a claim that was created, until it is seen or forgotten."""
         self._in_flight[claim.name] = claim
+        self.version += 1
 
     def forget(self, name: str) -> None:
         """No longer count a claim that the watch has shown, or that is gone."""
-        self._in_flight.pop(name, None)
+        if self._in_flight.pop(name, None) is not None:
+            self.version += 1
 
     def expected(self) -> tuple[str, ...]:
         """Return the names of the claims that the watch has not shown yet, sorted."""

@@ -13,13 +13,14 @@ from functools import partial
 
 from libs.cluster.memo import Memo
 from libs.cluster.problems import Problems
-from libs.domain.capacity import ObservedAllocatable
+from libs.domain.capacity import NodeClassRef, ObservedAllocatable
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, INSTANCE_TYPE
 from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.pod import VolumeAttachCount
 from libs.domain.reason import TargetKind
+from libs.domain.resources import Resources
 from libs.kube.convert.node import node_view
 from libs.kube.objects import node as objects
 from libs.kube.objects.storage import CsiNode
@@ -82,26 +83,23 @@ def observed_allocatable(
     found: Iterable[Node], claims: Mapping[str, NodeClaim]
 ) -> dict[str, ObservedAllocatable]:
     """Return, by key, the smallest that live, initialized nodes of a class and type report."""
-    smallest: dict[str, ObservedAllocatable] = {}
+    smallest: dict[tuple[NodeClassRef, str], Resources] = {}
     for node in found:
         claim = claims.get(node.nodeclaim)
         instance_type = dict(node.labels).get(INSTANCE_TYPE, "")
         if claim is None or not node.initialized or not instance_type:
             continue
-        seen = ObservedAllocatable(
-            node_class=claim.node_class,
-            instance_type=instance_type,
-            allocatable=node.allocatable,
-        )
-        before = smallest.get(seen.key)
-        if before is not None:
-            seen = ObservedAllocatable(
-                node_class=seen.node_class,
-                instance_type=instance_type,
-                allocatable=before.allocatable.minimum(seen.allocatable),
-            )
-        smallest[seen.key] = seen
-    return smallest
+        key = claim.node_class, instance_type
+        before = smallest.get(key)
+        if before is None:
+            smallest[key] = node.allocatable
+        elif before != node.allocatable:
+            smallest[key] = before.minimum(node.allocatable)
+    seen = (
+        ObservedAllocatable(node_class=node_class, instance_type=kind, allocatable=allocatable)
+        for (node_class, kind), allocatable in smallest.items()
+    )
+    return {one.key: one for one in seen}
 
 
 def _join(found: Iterable[objects.Node], claims: Mapping[str, NodeClaim]) -> dict[str, NodeClaim]:

@@ -24,6 +24,10 @@ class Problems:
         """Report an object."""
         self._found.setdefault((kind, namespace, name), (error.field, error.detail))
 
+    def include(self, other: "Problems") -> None:
+        """Report all that was reported elsewhere."""
+        self._found = {**other._found, **self._found}
+
     def set_aside(self, now: datetime, since: dict[ObjectKey, datetime]) -> list[SetAside]:
         """Return the reports; `since` remembers first sights and is brought up to date."""
         for key in [key for key in since if key not in self._found]:

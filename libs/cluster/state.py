@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from libs.cluster import workloads
-from libs.cluster.claims import Claims
+from libs.cluster.capacity import Capacity
 from libs.cluster.memo import Memo
-from libs.cluster.nodes import NodeInputs, nodes, observed_allocatable
 from libs.cluster.objects import Key, Objects
 from libs.cluster.pods import Pods
 from libs.cluster.pools import PoolInputs, pools
@@ -20,7 +19,7 @@ from libs.cluster.resolving import Resolver
 from libs.cluster.shaped import ShapedInputs, shaped
 from libs.cluster.shapes import Shapes
 from libs.cluster.targets import Around, Targets
-from libs.domain.capacity import Catalogue, NodeClassRef, ObservedAllocatable
+from libs.domain.capacity import Catalogue, NodeClassRef
 from libs.domain.errors import InvalidRequest
 from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
@@ -34,10 +33,8 @@ from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
 from libs.domain.topology import TopologySpread
 from libs.domain.workload import PodDisruptionBudget
 from libs.kube.convert.migration import migrated_labels
-from libs.kube.convert.nodeclaim import UNKNOWN, node_class_ref
-from libs.kube.convert.nodepool import nodepool_class
 from libs.kube.convert.volume import Storage
-from libs.kube.objects import device, karpenter, node, storage
+from libs.kube.objects import device, karpenter, storage
 from libs.kube.objects.decoding import BrokenObject
 from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of
 from libs.kube.objects.pod import Pod
@@ -79,16 +76,13 @@ class ClusterState:
         self._objects = Objects()
         self._shapes = Shapes()
         self._pods = Pods(self._shapes, offline=options.offline)
-        self._claims = Claims()
+        self._capacity = Capacity(self._objects)
         self._classes: dict[str, karpenter.NodeClass] = {}
         self._catalogues: dict[str, Catalogue] = {}
         self._restricted_domains: dict[str, frozenset[str]] = {}
-        self._nominations: dict[tuple[TargetKind, str], datetime] = {}
         self._targets = Targets()
-        self._observed: dict[str, ObservedAllocatable] = {}
         self._broken: dict[ObjectKey, InvalidRequest] = {}
         self._since: dict[ObjectKey, datetime] = {}
-        self._nodes: Memo[Node] = Memo()
         self._pools: Memo[NodePool] = Memo()
         self._version = 0
         self._migrated: frozenset[str] = frozenset()
@@ -110,7 +104,7 @@ class ClusterState:
         if isinstance(obj, karpenter.NodeClass):
             self._classes[f"{obj.group}/{kind}/{metadata.name}"] = obj
         if isinstance(obj, karpenter.NodeClaim):
-            self._claims.forget(metadata.name)
+            self._capacity.claims.forget(metadata.name)
         if isinstance(obj, storage.CsiNode) and not self._migrated.issuperset(migrated_labels(obj)):
             self._migrated = self._migrated.union(migrated_labels(obj))
             self._version += 1
@@ -124,7 +118,7 @@ class ClusterState:
         if kind == _POD:
             self._pods.remove(key)
         if kind == "NodeClaim":
-            self._claims.forget(name)
+            self._capacity.claims.forget(name)
         gone = self._objects.of(karpenter.NodeClass, kind).get(key)
         if isinstance(gone, karpenter.NodeClass):
             self._classes.pop(f"{gone.group}/{kind}/{name}", None)
@@ -164,8 +158,7 @@ class ClusterState:
 
     def nominate(self, kind: TargetKind, name: str, until: datetime) -> None:
         """Expect pods on a node or a claim until then; a later end wins."""
-        known = self._nominations.get((kind, name))
-        self._nominations[kind, name] = until if known is None else max(known, until)
+        self._capacity.nominate(kind, name, until)
 
     def expect(self, targets: Mapping[str, Target], now: datetime, span: timedelta) -> None:
         """Remember where the plan that was carried out now put each pod, by uid (`targets.py`)."""
@@ -174,7 +167,7 @@ class ClusterState:
     def is_on_its_way(self, pod_uid: str) -> bool:
         """Tell whether a claim that the pod is expected on is there and still boots."""
         name = self._targets.claim_of(pod_uid)
-        if not name or name in self._claims.expected():
+        if not name or name in self._capacity.claims.expected():
             return bool(name)
         claim = self._objects.of(karpenter.NodeClaim).get(("", name))
         return (
@@ -189,25 +182,19 @@ class ClusterState:
     def claim_in_flight(self, claim: NodeClaim) -> None:
         """Count a claim that was created, before the watch shows it (`claims.planned_claim`)."""
         if ("", claim.name) not in self._objects.of(karpenter.NodeClaim):
-            self._claims.expect(claim)
+            self._capacity.claims.expect(claim)
 
     def forget_in_flight(self, name: str) -> None:
         """No longer count a claim that turned out to be gone without the watch having shown it."""
-        self._claims.forget(name)
+        self._capacity.claims.forget(name)
 
     def claims_in_flight(self) -> tuple[str, ...]:
         """Return the names of claims that were created and that the watch has not shown yet."""
-        return self._claims.expected()
+        return self._capacity.claims.expected()
 
     def node_classes(self) -> tuple[NodeClassRef, ...]:
         """Return the classes that pools and claims refer to, sorted: those to ask providers for."""
-        found = {
-            node_class_ref(nodepool_class(pool))
-            for pool in self._objects.of(karpenter.NodePool).values()
-        }
-        for claim in self._objects.of(karpenter.NodeClaim).values():
-            found.add(node_class_ref(claim.spec.node_class_ref))
-        return tuple(sorted(one for one in found if one.name != UNKNOWN))
+        return self._capacity.classes()
 
     def invalid_pods(self) -> list[tuple[Key, InvalidRequest]]:
         """Return the pods that are illegible, with the field, by namespace and name."""
@@ -225,15 +212,12 @@ class ClusterState:
         problems = Problems()
         for (kind, namespace, name), error in self._broken.items():
             problems.add(kind, namespace, name, error)
-        self._nominations = {k: end for k, end in self._nominations.items() if end > now}
-        claims = self._claims.build(
-            self._objects.of(karpenter.NodeClaim), self._nominations, problems
-        )
-        found = self._build_nodes(claims, problems)
-        self._node_count = len(found)
+        built = self._capacity.build(now, self._held_storage())
+        problems.include(built.problems)
+        self._node_count = len(built.nodes)
         gangs = keyed("gangs", workloads.gangs(self._objects, problems))
         budgets = workloads.budgets(self._objects, problems)
-        made = shaped(self._shaped_inputs(found, gangs, budgets), problems)
+        made = shaped(self._shaped_inputs(built.nodes, gangs, budgets), problems)
         device_pools, device_classes = workloads.devices(self._objects, problems)
         return ClusterSnapshot(
             id=snapshot_id,
@@ -241,10 +225,10 @@ class ClusterState:
             shapes=keyed("shapes", made.shapes.values()),
             pods=self._targets.onto(
                 merged(made.pods, PodTable.from_rows(made.virtual), ()),
-                Around(now=now, nodes=found, claims=claims),
+                Around(now=now, nodes=built.nodes, claims=built.claims),
             ),
-            nodes=keyed("nodes", found.values()),
-            nodeclaims=keyed("nodeclaims", claims.values()),
+            nodes=built.nodes,
+            nodeclaims=built.claims,
             nodepools=keyed("nodepools", self._build_pools(problems)),
             catalogues=keyed("catalogues", self._catalogues.values()),
             daemonsets=keyed("daemonsets", made.daemonsets),
@@ -256,38 +240,11 @@ class ClusterState:
             buffers=keyed("buffers", made.buffers),
             gangs=gangs,
             overlays=keyed("overlays", workloads.overlays(self._objects, problems)),
-            observed_allocatable=keyed(
-                "observed_allocatable", self._observe(found.values(), claims)
-            ),
+            observed_allocatable=self._capacity.observed(built),
             device_pools=keyed("device_pools", device_pools),
             device_classes=keyed("device_classes", device_classes),
             set_aside=keyed("set_aside", problems.set_aside(now, self._since)),
         )
-
-    def _build_nodes(self, claims: Mapping[str, NodeClaim], problems: Problems) -> dict[str, Node]:
-        inputs = NodeInputs(
-            nodes=self._objects.of(node.Node),
-            csi_nodes=self._objects.of(storage.CsiNode, "CSINode"),
-            claims=claims,
-            nominations=self._nominations,
-            disks=self._held_storage().disks,
-        )
-        return nodes(inputs, self._nodes, problems)
-
-    def _observe(
-        self, found: Iterable[Node], claims: Mapping[str, NodeClaim]
-    ) -> Iterable[ObservedAllocatable]:
-        """Return what nodes of each class and type have; what the last one had is remembered.
-
-        Else a node that turned out too small for its pod would be forgotten as soon as it is gone,
-        and bought again.
-        """
-        self._observed |= observed_allocatable(found, claims)
-        classes = {one.key for one in self.node_classes()}
-        self._observed = {
-            key: one for key, one in self._observed.items() if one.node_class.key in classes
-        }
-        return self._observed.values()
 
     def _build_pools(self, problems: Problems) -> list[NodePool]:
         inputs = PoolInputs(
