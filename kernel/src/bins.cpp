@@ -34,8 +34,9 @@ void Bins::settle(int claim, int known) {
     const ClaimClass& one = classes_[known];
     const Amount* used = used_.row(claim);
     Amount* spare = spare_.row(claim);
+    const bool is_new = cheapest_[claim] < 0;
     const bool fits = std::all_of(spare, spare + columns, [](Amount left) { return left >= 0; });
-    if (!fits || known != class_of_[claim]) {
+    if (is_new || !fits || known != class_of_[claim]) {
         cheapest_[claim] = one.cheapest_row(used);
         const Amount* room = one.sold.room.row(cheapest_[claim]);
         for (std::size_t column = 0; column < columns; ++column) {
