@@ -1,6 +1,7 @@
 #include "claim_class.h"
 
 #include "frontier.h"
+#include "remembered.h"
 
 namespace joiner {
 namespace {
@@ -104,11 +105,8 @@ int ClaimClasses::narrow(int known, int place, int bounds) {
     const ClaimClass& before = *all_[known];
     const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 |
                      static_cast<std::uint32_t>(bounds);
-    const auto remembered = before.narrowed_.find(key);
-    if (remembered != before.narrowed_.end()) return remembered->second;
-    const int found = algebra_.narrow(known, place, bounds_[bounds]);
-    before.narrowed_.emplace(key, found);
-    return found;
+    return remembered(before.narrowed_, key,
+                      [&] { return algebra_.narrow(known, place, bounds_[bounds]); });
 }
 
 int ClaimClasses::pinned(int known, const std::vector<int>& keys, const Amount* used) {
@@ -125,15 +123,13 @@ int ClaimClasses::pinned(int known, const std::vector<int>& keys, const Amount* 
 }
 
 int ClaimClasses::root(int pool, const std::optional<Mask>& rows) {
-    const auto [found, is_new] = roots_.try_emplace({pool, rows.value_or(Mask())}, -1);
-    if (is_new) found->second = algebra_.root(pool, rows ? &*rows : nullptr);
-    return found->second;
+    return remembered(roots_, {pool, rows.value_or(Mask())},
+                      [&] { return algebra_.root(pool, rows ? &*rows : nullptr); });
 }
 
 int ClaimClasses::reached(int known, const std::vector<int>& arrivals) {
-    const auto [found, is_new] = reached_.try_emplace({known, arrivals}, -1);
-    if (is_new) found->second = algebra_.reached(known, all_[known]->pool, arrivals);
-    return found->second;
+    return remembered(reached_, {known, arrivals},
+                      [&] { return algebra_.reached(known, all_[known]->pool, arrivals); });
 }
 
 std::vector<int> ClaimClasses::split(int known, int key, const Request& request) {
@@ -152,13 +148,7 @@ std::vector<int> ClaimClasses::split(int known, int key, const Request& request)
 }
 
 const KeyView& ClaimClasses::view(int known, int key) const {
-    std::unique_ptr<KeyView>& found = all_[known]->views_[key];
-    if (!found) {
-        auto made = std::make_unique<KeyView>(algebra_.view(known, key));
-        // Asking may have added classes, but no other view of this one.
-        found = std::move(made);
-    }
-    return *found;
+    return remembered(all_[known]->views_, key, [&] { return algebra_.view(known, key); });
 }
 
 std::vector<std::pair<int, Amount>> ClaimClasses::prices(int known, int key,

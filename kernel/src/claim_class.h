@@ -84,7 +84,7 @@ private:
 
     mutable std::unique_ptr<Made> made_;
     mutable std::unordered_map<std::uint64_t, int> narrowed_;
-    mutable std::unordered_map<int, std::unique_ptr<KeyView>> views_;
+    mutable std::unordered_map<int, KeyView> views_;
 };
 
 // The place that asks for nothing.
@@ -101,7 +101,7 @@ public:
     std::size_t templates() const { return templates_.size(); }
     // Called as the algebra finds new classes.
     int add(int pool, Mask offerings, std::vector<MinValues> wanted);
-    const ClaimClass& operator[](int id) const { return *all_[id]; }
+    const ClaimClass& operator[](int id) const { return *all_.at(id); }
     std::size_t size() const { return all_.size(); }
 
     // Returns a number for these bounds, by which `narrow` knows them.

@@ -4,6 +4,7 @@
 #include "choices.h"
 #include "min_values.h"
 #include "packing.h"
+#include "remembered.h"
 
 namespace joiner {
 
@@ -23,9 +24,8 @@ Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want) {
     std::unordered_map<int, int> become;
     const auto becomes = [&](int claim) {
         const int known = bins_.class_of(claim);
-        const auto [found, is_new] = become.try_emplace(where.pins.empty() ? known : claim, -1);
-        if (is_new) found->second = narrowed(known, bins_.used(claim), choice, where);
-        return found->second;
+        return remembered(become, where.pins.empty() ? known : claim,
+                          [&] { return narrowed(known, bins_.used(claim), choice, where); });
     };
     if (topology_.shape(ask.shape).devices) return join_with_devices(choice, where, becomes);
 

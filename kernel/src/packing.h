@@ -1,5 +1,5 @@
-// First fit by groups of equal pods: standing bins in their order, then claims
-// of this plan, then new claims of the first pool that can.
+// First fit by groups of equal pods: standing bins in their order, then claims of this plan, then
+// new claims of the first pool that can.
 #pragma once
 
 #include <set>
@@ -12,8 +12,7 @@ namespace joiner {
 
 class Packing {
 public:
-    // `standing`: what is free of each standing bin; `named`: which have the
-    // hostname label.
+    // `standing`: what is free of each standing bin; `named`: which have the hostname label.
     Packing(Algebra& algebra, const Domains& domains, Matrix standing, Mask named,
             Amounts reservations, bool strict_min_values);
     Packing(const Packing&) = delete;
@@ -22,15 +21,15 @@ public:
 
     ClaimClasses& classes() { return classes_; }
     Topology& topology() { return topology_; }
+    const Topology& topology() const { return topology_; }
     const Bins& bins() const { return bins_; }
-    Limits& limits(int pool) { return limits_[pool]; }
-    const Reservations& reservations() const { return reservations_; }
+    Limits& limits(int pool) { return limits_.at(pool); }
     const std::vector<Placement>& placements() const { return placements_; }
     // Groups that wait for a reservation to be settled.
     std::set<int>& deferred() { return deferred_; }
 
-    // A group of pods: whether nodes are bought for it, whether it waits for
-    // reservations that are promised to others.
+    // A group of pods: whether nodes are bought for it, whether it waits for reservations that are
+    // promised to others.
     struct Group {
         bool buys;
         bool waits;
@@ -39,13 +38,11 @@ public:
 
     // Places up to `want` pods of a group and returns how many found room.
     Amount place(int group, int ask, Amount want);
-    // Returns standing bins that a pod may run on, and how many such pods fit on
-    // each.
+    // Returns standing bins that a pod may run on, and how many such pods fit on each.
     std::pair<std::vector<int>, Amounts> room(int ask, const Verdict& where);
     // Places pods of a group on a standing bin with room for them.
     void take_standing(int group, int ask, int bin, Amount count);
-    // Lets a claim be of another class, of fewer types, that has room for its
-    // pods.
+    // Lets a claim be of another class, of fewer types, that has room for its pods.
     void become(int claim, int known);
 
 private:
@@ -71,8 +68,7 @@ private:
     Amount join_with_devices(const Choice& choice, Verdict& where, Becomes becomes);
     // Returns what a claim of a class, with so much used, becomes if a pod moves in; -1.
     int narrowed(int known, const Amount* used, const Choice& choice, const Verdict& where);
-    // Returns how many pods fit on a claim of a class with so much used; before:
-    // -1 for a new one.
+    // Returns how many pods fit on a claim of a class with so much used; before: -1 for a new one.
     Amount most_on(int known, int before, const Amount* used, const Ask& ask, Amount want);
     void take_claim(int group, int ask, int claim, Amount count, int known);
 
@@ -97,7 +93,8 @@ private:
     std::vector<Placement> placements_;
     std::set<int> deferred_;
     std::map<int, Mask> compatible_;
-    std::map<std::pair<int, int>, Mask> within_;
+    // By the number that the classes have for the bound.
+    std::map<int, Mask> within_;
 };
 
 }  // namespace joiner

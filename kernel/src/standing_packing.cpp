@@ -2,6 +2,7 @@
 //
 // Here everything is given: a pod fits as things are, or it does not.
 #include "packing.h"
+#include "remembered.h"
 
 namespace joiner {
 
@@ -73,27 +74,21 @@ void Packing::take_standing(int group, int id, int bin, Amount count) {
 }
 
 const Mask& Packing::compatible(const Ask& ask) {
-    const auto [found, is_new] = compatible_.try_emplace(ask.site);
-    if (is_new) found->second = algebra_.compatible(ask.site);
-    return found->second;
+    return remembered(compatible_, ask.site, [&] { return algebra_.compatible(ask.site); });
 }
 
 const Mask& Packing::within(const Bound& bound) {
-    const auto [found, is_new] = within_.try_emplace({bound.key, classes_.bounds({bound})});
-    if (!is_new) return found->second;
-    const std::vector<int>& domains = topology_.domain_of(bound.key);
-    Mask mask(domains.size());
-    bool any_open = false;
-    for (std::size_t bin = 0; bin < mask.size(); ++bin) {
-        if (domains[bin] < 0) {
-            any_open = true;
-        } else {
-            mask[bin] = bound.within.has(domains[bin]);
+    return remembered(within_, classes_.bounds({bound}), [&] {
+        const std::vector<int>& domains = topology_.domain_of(bound.key);
+        const auto is_open = [](int number) { return number < 0; };
+        if (std::any_of(domains.begin(), domains.end(), is_open)) {
+            return algebra_.within(bound.key, bound.within);
         }
-    }
-    if (any_open) mask = algebra_.within(bound.key, bound.within);
-    found->second = std::move(mask);
-    return found->second;
+        Mask mask(domains.size());
+        std::transform(domains.begin(), domains.end(), mask.begin(),
+                       [&](int number) { return bound.within.has(number); });
+        return mask;
+    });
 }
 
 }  // namespace joiner
