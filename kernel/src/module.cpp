@@ -29,8 +29,6 @@ struct Session {
 
     PythonAlgebra algebra;
     Packing packing;
-
-    const Topology& topology() const { return const_cast<Session*>(this)->packing.topology(); }
 };
 
 using Wanted = std::tuple<Amount, Ints, std::vector<std::vector<int>>, int>;
@@ -107,7 +105,7 @@ void count(Session& self, int tally, const Ints& bins, const Ints& pods) {
 
 std::optional<Verdict> verdict_on(Session& self, int ask, std::optional<int> pool, int arrivals) {
     Topology& topology = self.packing.topology();
-    return verdict(topology, ask, pool ? &topology.arrivals(*pool)[arrivals] : nullptr);
+    return verdict(topology, ask, pool ? &topology.arrivals(*pool).at(arrivals) : nullptr);
 }
 
 std::vector<std::pair<int, nb::int_>> bounds(const Verdict& where) {
@@ -156,7 +154,7 @@ std::pair<nb::int_, nb::int_> eligible(Session& self, int ask, int tally) {
 
 std::optional<Amount> least_on_hosts(Session& self, int ask, int rule) {
     Topology& topology = self.packing.topology();
-    return topology.least_on_hosts(topology.ask(ask), topology.ask(ask).rules.spread[rule]);
+    return topology.least_on_hosts(topology.ask(ask), topology.ask(ask).rules.spread.at(rule));
 }
 
 void bind_packing(nb::class_<Session>& bound) {
@@ -230,11 +228,14 @@ void bind_packing(nb::class_<Session>& bound) {
             "ask"_a)
         .def(
             "in_use",
-            [](Session& self, int ask) { return self.topology().in_use(self.topology().ask(ask)); },
+            [](const Session& self, int ask) {
+                const Topology& topology = self.packing.topology();
+                return topology.in_use(topology.ask(ask));
+            },
             "ask"_a)
         .def(
             "is_held",
-            [](const Session& self, int claim) { return self.topology().is_held(claim); },
+            [](const Session& self, int claim) { return self.packing.topology().is_held(claim); },
             "claim"_a)
         .def("changes",
              [](Session& self) {
@@ -245,12 +246,14 @@ void bind_packing(nb::class_<Session>& bound) {
         .def("least_on_hosts", &least_on_hosts, "ask"_a, "rule"_a)
         .def(
             "total",
-            [](const Session& self, int tally) { return self.topology().tally(tally).total; },
+            [](const Session& self, int tally) {
+                return self.packing.topology().tally(tally).total;
+            },
             "tally"_a)
         .def(
             "counted",
             [](const Session& self, int tally) {
-                return to_ints(Amounts(self.topology().tally(tally).counts));
+                return to_ints(Amounts(self.packing.topology().tally(tally).counts));
             },
             "tally"_a, "Return pods by domain, or by bin; numbers beyond have none.")
         .def(
