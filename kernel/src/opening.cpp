@@ -1,13 +1,11 @@
-// Opening claims: a new one of the first pool that can, for as many pods as it
-// takes.
+// Opening claims: a new one of the first pool that can, for as many pods as it takes.
 #include "choices.h"
 #include "min_values.h"
 #include "packing.h"
 
 namespace joiner {
 
-// Pods that look for a new claim of some class, and who comes to it before
-// them.
+// Pods that look for a new claim of some class, and who comes to it before them.
 struct Packing::Opening {
     int group;
     int ask;
@@ -19,8 +17,7 @@ struct Packing::Opening {
 Amount Packing::open(int group, int id, const std::optional<Verdict>& where, Amount want) {
     const Amount* asked = topology_.ask(id).request.amounts.data();
     for (int pool = 0; pool < topology_.templates(); ++pool) {
-        // Whatever else is asked for, the pool has to have a type that is large
-        // enough.
+        // Whatever else is asked for, the pool has to have a type that is large enough.
         if (!classes_[classes_.root(pool, std::nullopt)].has_room(asked)) continue;
         if (!limits_[pool].nodes_left()) continue;
         const int whole = classes_.root(pool, limits_[pool].rows());
@@ -44,9 +41,8 @@ Amount Packing::open(int group, int id, const std::optional<Verdict>& where, Amo
     return 0;
 }
 
-// Returns where the pods of a group may have new nodes of which it stays open
-// of which of these kinds of a pool's nodes they are; nothing if there are no
-// such nodes.
+// Returns where the pods of a group may have new nodes of which it stays open of which of these
+// kinds of a pool's nodes they are; nothing if there are no such nodes.
 std::optional<Packing::Opening> Packing::opening_of(int group, int ask,
                                                     const std::optional<Verdict>& where, int whole,
                                                     const std::vector<int>& kinds) {
@@ -108,8 +104,7 @@ std::optional<Amount> Packing::open_some(const Opening& opening, Amount want) {
             opened = open_as(opening, usable ? classes_.restrict(known, *usable) : known, want);
         }
         if (!opened && usable) {
-            // Beside a reservation of which none can be had, or which is too little
-            // of a choice.
+            // Beside a reservation of which none can be had, or which is too little of a choice.
             const Mask free = reservations_.unreserved(classes_[known]);
             if (std::count(free.begin(), free.end(), 1)) {
                 opened = open_as(opening, classes_.restrict(known, free), want);
@@ -122,8 +117,8 @@ std::optional<Amount> Packing::open_some(const Opening& opening, Amount want) {
     return found;
 }
 
-// Calls `use` with what a new claim may be, in the cheapest domains, then where
-// minValues are met, until it returns true.
+// Calls `use` with what a new claim may be, in the cheapest domains, then where minValues are met,
+// until it returns true.
 template <typename Use>
 void Packing::each_opening(const Opening& opening, Use use) {
     const Ask& ask = topology_.ask(opening.ask);
@@ -151,8 +146,8 @@ void Packing::each_opening(const Opening& opening, Use use) {
     }
 }
 
-// Opens as many claims of a class as the pods need, one where there is anything
-// to count; returns how many pods they take.
+// Opens as many claims of a class as the pods need, one where there is anything to count; returns
+// how many pods they take.
 Amount Packing::open_as(const Opening& opening, int known, Amount want) {
     const Ask& ask = topology_.ask(opening.ask);
     const bool devices = topology_.shape(ask.shape).devices;
