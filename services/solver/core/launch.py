@@ -122,7 +122,7 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
     everything = everything[columns.rank[everything].argsort()]
     found = _steered(known, rows, _without_holes(known, rows, everything))
     kinds = _kinds(columns, found)
-    listed = rows & np.isin(columns.row_type, kinds)
+    listed = rows & _of_kinds(columns, kinds)
     found = found[listed[columns.row[found]]]
     offered = [columns.offerings[one] for one in found.tolist()]
     names = tuple(columns.types[kind].name for kind in kinds)
@@ -157,12 +157,23 @@ def _kinds(columns: CatalogueColumns, found: Ints) -> list[int]:
     return list(dict.fromkeys(columns.row_type[columns.row[found]].tolist()))[:MOST_TYPES]
 
 
+def _of_kinds(columns: CatalogueColumns, kinds: Sequence[int]) -> Bools:
+    """Return (n_rows,): the rows of these types."""
+    among = np.zeros(len(columns.types), np.bool_)
+    among[kinds] = True
+    found: Bools = among[columns.row_type]
+    return found
+
+
 def _reached(known: ClaimClass, rows: Bools, found: Ints) -> dict[str, int]:
     """Return how many values the list of these offerings' types has, per key with minValues."""
+    wanted = min_values.wanted(known)
+    if not wanted:
+        return {}
     columns = known.template.columns
     kinds = _kinds(columns, found)
-    listed = rows & np.isin(columns.row_type, kinds)
-    there = {key: min_values.achieved(known, listed, key) for key in min_values.wanted(known)}
+    listed = rows & _of_kinds(columns, kinds)
+    there = {key: min_values.achieved(known, listed, key) for key in wanted}
     if there.keys().isdisjoint((label_keys.ZONE, label_keys.CAPACITY_TYPE)):
         return there
     offered = [columns.offerings[one] for one in found[listed[columns.row[found]]].tolist()]
@@ -207,7 +218,7 @@ def _allowed(known: ClaimClass, kinds: Sequence[int]) -> Bools:
     """Return (n_offerings,): the offerings of these types that the requirements alone allow."""
     template = known.template
     columns = template.columns
-    mask = template.permitted & np.isin(columns.row_type, kinds)[columns.row]
+    mask = template.permitted & _of_kinds(columns, kinds)[columns.row]
     for one in known.requirements:
         mask = mask & columns.mask(one, lenient=one.key in template.requirements)
     return mask
