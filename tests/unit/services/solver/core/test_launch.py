@@ -13,6 +13,8 @@ from tests.support.builders import (
     NODE_CLASS,
     a_catalogue,
     a_pool,
+    a_shape,
+    a_term,
     a_type,
     an_offering,
     pods,
@@ -42,6 +44,16 @@ def test_a_launch_list_holds_the_cheapest_six_hundred() -> None:
     listed = claim.requirements.get(label_keys.INSTANCE_TYPE)
     assert listed is not None
     assert listed.values == frozenset(claim.instance_types)
+
+
+def test_claims_that_are_alike_but_for_their_pods_share_what_is_said_of_them() -> None:
+    alone = a_shape(anti_affinity=(a_term(),))
+
+    claims = plan_of(shapes=[alone], pods=pods(20)).nodeclaims
+
+    assert len(claims) == 20
+    for name in ("requirements", "requests", "instance_types", "cheapest", "labels", "annotations"):
+        assert len({id(getattr(claim, name)) for claim in claims}) == 1
 
 
 @pytest.mark.parametrize(
