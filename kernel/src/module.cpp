@@ -1,6 +1,5 @@
 // What Python sees of the kernel.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/set.h>
@@ -22,10 +21,10 @@ using namespace nb::literals;
 // A packing with the algebra that it asks, and the domains that both speak of.
 struct Session {
     Session(nb::handle asked, const Domains& domains, const Rows& standing, const Flags& named,
-            Amounts reservations, bool strict_min_values)
+            int nodes, Amounts reservations, bool strict_min_values)
         : algebra(asked),
-          packing(algebra, domains, to_matrix(standing), to_mask(named), std::move(reservations),
-                  strict_min_values) {}
+          packing(algebra, domains, to_matrix(standing), to_mask(named), nodes,
+                  std::move(reservations), strict_min_values) {}
 
     PythonAlgebra algebra;
     Packing packing;
@@ -157,10 +156,11 @@ std::optional<Amount> least_on_hosts(Session& self, int ask, int rule) {
     return topology.least_on_hosts(topology.ask(ask), topology.ask(ask).rules.spread.at(rule));
 }
 
-void bind_packing(nb::class_<Session>& bound) {
+// What a packing is about.
+void bind_making(nb::class_<Session>& bound) {
     bound
-        .def(nb::init<nb::handle, const Domains&, const Rows&, const Flags&, Amounts, bool>(),
-             "algebra"_a, "domains"_a, "standing"_a, "named"_a, "reservations"_a,
+        .def(nb::init<nb::handle, const Domains&, const Rows&, const Flags&, int, Amounts, bool>(),
+             "algebra"_a, "domains"_a, "standing"_a, "named"_a, "nodes"_a, "reservations"_a,
              "strict_min_values"_a, nb::keep_alive<1, 3>())
         .def("add_template", &add_template, "room"_a, "row"_a, "price"_a, "reservation"_a,
              "ranked"_a, "capacities"_a, "left"_a, "nodes"_a.none())
@@ -189,7 +189,16 @@ void bind_packing(nb::class_<Session>& bound) {
         .def(
             "add_group",
             [](Session& self, bool buys, bool waits) { self.packing.add_group({buys, waits}); },
-            "buys"_a, "waits"_a)
+            "buys"_a, "waits"_a);
+}
+
+// How pods are placed, and what is given up for them.
+void bind_placing(nb::class_<Session>& bound) {
+    bound
+        .def(
+            "set_virtual",
+            [](Session& self, bool is_virtual) { self.packing.topology().set_virtual(is_virtual); },
+            "is_virtual"_a, "Say whether virtual pods have the turn: real ones rely on none.")
         .def(
             "place",
             [](Session& self, int group, int ask, Amount want) {
@@ -225,14 +234,12 @@ void bind_packing(nb::class_<Session>& bound) {
                 Topology& topology = self.packing.topology();
                 return topology.held_open(topology.ask(ask));
             },
-            "ask"_a)
-        .def(
-            "in_use",
-            [](const Session& self, int ask) {
-                const Topology& topology = self.packing.topology();
-                return topology.in_use(topology.ask(ask));
-            },
-            "ask"_a)
+            "ask"_a);
+}
+
+// Who is where, as constraints see it.
+void bind_counts(nb::class_<Session>& bound) {
+    bound
         .def(
             "is_held",
             [](const Session& self, int claim) { return self.packing.topology().is_held(claim); },
@@ -247,7 +254,7 @@ void bind_packing(nb::class_<Session>& bound) {
         .def(
             "total",
             [](const Session& self, int tally) {
-                return self.packing.topology().tally(tally).total;
+                return self.packing.topology().tally(tally).anywhere();
             },
             "tally"_a)
         .def(
@@ -255,7 +262,12 @@ void bind_packing(nb::class_<Session>& bound) {
             [](const Session& self, int tally) {
                 return to_ints(Amounts(self.packing.topology().tally(tally).counts));
             },
-            "tally"_a, "Return pods by domain, or by bin; numbers beyond have none.")
+            "tally"_a, "Return pods by domain, or by bin; numbers beyond have none.");
+}
+
+// How packing stands.
+void bind_bins(nb::class_<Session>& bound) {
+    bound
         .def(
             "is_deferred",
             [](Session& self, int group) { return self.packing.deferred().count(group) > 0; },
@@ -267,11 +279,15 @@ void bind_packing(nb::class_<Session>& bound) {
         .def("used", [](const Session& self) { return to_rows(self.packing.bins().used()); })
         .def("classes", &classes, "Return the class of each claim.")
         .def("pods", &pods, "Return how many pods each claim has.")
-        .def("claims", [](const Session& self) { return self.packing.bins().claims(); })
         .def(
             "placed", [](const Session& self) { return self.packing.placements().size(); },
             "Return how many placements there are.")
-        .def("placements", &placements, "Return (group, bin, count) of all placements, in order.")
+        .def("placements", &placements, "Return (group, bin, count) of all placements, in order.");
+}
+
+// What the limits of pools leave.
+void bind_limits(nb::class_<Session>& bound) {
+    bound
         .def(
             "limits_left", [](Session& self, int pool) { return self.packing.limits(pool).left(); },
             "pool"_a)
@@ -303,7 +319,6 @@ NB_MODULE(_kernel, module) {
         .def("number", &Domains::number, "key"_a, "value"_a);
     nb::class_<Verdict>(module, "Verdict")
         .def_prop_ro("bounds", &bounds)
-        .def_prop_ro("ranked", [](const Verdict& self) { return self.ranked; })
         .def_prop_ro("pins", [](const Verdict& self) { return self.pins; })
         .def_prop_ro(
             "caps",
@@ -315,7 +330,11 @@ NB_MODULE(_kernel, module) {
         .def_ro("new_cap", &Verdict::new_cap)
         .def_ro("batch", &Verdict::batch);
     nb::class_<Session> packing(module, "Packing");
-    bind_packing(packing);
+    bind_making(packing);
+    bind_placing(packing);
+    bind_counts(packing);
+    bind_bins(packing);
+    bind_limits(packing);
 }
 
 }  // namespace joiner
