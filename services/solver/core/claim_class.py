@@ -116,10 +116,12 @@ class ClaimClasses:
     def _find_prices(self, known: ClaimClass, key: str, rows: Bools) -> dict[int, int]:
         columns = known.template.columns
         column = columns.key(key)
-        mask = known.narrowed_rows(rows)
+        there = np.flatnonzero(known.narrowed_rows(rows))
+        # The cheapest of each pair comes first.
+        there = there[columns.rank[there].argsort()]
+        pairs, first = np.unique(column.index[there], return_index=True)
         found: dict[int, int] = {}
-        for number in np.unique(column.index[mask]).tolist():
-            least = int(columns.price[mask & (column.index == number)].min())
+        for number, least in zip(pairs.tolist(), columns.price[there[first]].tolist(), strict=True):
             for domain in members(self.domains_of(known, key, column.distinct[number]) & ~ABSENT):
                 found[domain] = min(found.get(domain, least), least)
         return found

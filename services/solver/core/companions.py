@@ -11,6 +11,7 @@ Only as long as none of them runs yet: then they follow those that do.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import permutations
 
 from libs.domain import labels as label_keys
@@ -19,7 +20,7 @@ from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.workload import Namespace
 from services.solver.core.ask import ANYWHERE, Ask, Place, combined
-from services.solver.core.shape_index import ShapeIndex
+from services.solver.core.shape_index import ByLabel, ShapeIndex
 
 _Asks = Mapping[int, tuple[Ask, ...]]
 Reach = Callable[[Ask, str], frozenset[str]]
@@ -27,7 +28,11 @@ Reach = Callable[[Ask, str], frozenset[str]]
 
 
 def together(
-    asks: _Asks, running: Sequence[PodShape], namespaces: Mapping[str, Namespace], reach: Reach
+    asks: _Asks,
+    running: Sequence[PodShape],
+    namespaces: Mapping[str, Namespace],
+    reach: Reach,
+    by_label: Callable[[], ByLabel],
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what is asked for, by id of the shape, narrowed to where all companions may run.
 
@@ -38,9 +43,10 @@ def together(
         running: shapes of the pods that run.
         namespaces: as selectors see them.
         reach: where there is room.
+        by_label: gives all shapes by their labels.
     """
     found = _with_shared_volumes(asks, running)
-    matched = _matched(asks, running, namespaces)
+    matched = _matched(asks, running, partial(ShapeIndex, namespaces=namespaces, by_label=by_label))
     there = frozenset(shape.id for shape in running) if matched else frozenset()
     turn = {number: position for position, number in enumerate(asks)}.__getitem__
     first = {number for number, own in matched.items() if number in own and own.isdisjoint(there)}
@@ -80,14 +86,16 @@ def _alike(
 
 
 def _matched(
-    asks: _Asks, running: Sequence[PodShape], namespaces: Mapping[str, Namespace]
+    asks: _Asks,
+    running: Sequence[PodShape],
+    indexed: Callable[[Mapping[int, PodShape]], ShapeIndex],
 ) -> dict[int, frozenset[int]]:
     """Return near which shapes each of those that wait has to be, where it has to be near any."""
     waiting = [many[-1].shape for many in asks.values() if many[-1].shape.affinity]
     if not waiting:
         return {}
     everyone = {shape.id: shape for shape in (*running, *(many[0].shape for many in asks.values()))}
-    index = ShapeIndex(everyone.values(), namespaces)
+    index = indexed(everyone)
     return {shape.id: index.matching_all(shape.affinity) for shape in waiting}
 
 

@@ -100,6 +100,6 @@ def _near(snapshot: ClusterSnapshot, work: Workload) -> Mapping[_Terms, frozense
     waiting = {group.shape.id: group.shape for group in work.groups}
     daemons = (snapshot.shapes[one.shape] for one in snapshot.daemonsets.values())
     certain = {shape.id: shape for shape in (*work.bound.shapes, *daemons)}
-    index = ShapeIndex((waiting | certain).values(), snapshot.namespaces)
+    index = ShapeIndex(waiting | certain, snapshot.namespaces)
     found = {terms: index.matching_all(terms) for terms in wanted}
     return {terms: shapes for terms, shapes in found.items() if shapes.isdisjoint(certain)}

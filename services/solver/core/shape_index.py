@@ -7,7 +7,7 @@ selector counts nobody; an affinity is about pods that match all its terms.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from libs.domain.pod import PodShape
@@ -15,12 +15,36 @@ from libs.domain.selector import LabelSelector
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 
+ByLabel = Mapping[tuple[str, str], Sequence[int]]
+"""Ids of shapes, in the order of the shapes, by a label that their pods have."""
+
+
+def by_label(shapes: Iterable[PodShape]) -> ByLabel:
+    """Return the ids of the shapes by each of their labels."""
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for shape in shapes:
+        for item in shape.labels:
+            found[item].append(shape.id)
+    return found
+
 
 class ShapeIndex:
-    """Shapes by label."""
+    """Shapes, by id, that are found by label.
 
-    def __init__(self, shapes: Collection[PodShape], namespaces: Mapping[str, Namespace]) -> None:
-        self._given = shapes
+    Args:
+        shapes: by id.
+        namespaces: as selectors see them.
+        by_label: gives what is known of these shapes and others; None: of nothing it is.
+    """
+
+    def __init__(
+        self,
+        shapes: Mapping[int, PodShape],
+        namespaces: Mapping[str, Namespace],
+        by_label: Callable[[], ByLabel] | None = None,
+    ) -> None:
+        self._shapes = shapes
+        self._make = by_label
         self._namespaces = namespaces
         self._known: dict[tuple[PodAffinityTerm, ...], frozenset[int]] = {}
 
@@ -32,7 +56,7 @@ class ShapeIndex:
         return frozenset(
             number
             for number in self._selected(selector)
-            if self._shapes[number][0].namespace == namespace
+            if self._shapes[number].namespace == namespace
         )
 
     def matching_all(self, terms: tuple[PodAffinityTerm, ...]) -> frozenset[int]:
@@ -46,17 +70,9 @@ class ShapeIndex:
         return known
 
     @cached_property
-    def _shapes(self) -> dict[int, tuple[PodShape, dict[str, str]]]:
+    def _by_label(self) -> ByLabel:
         """Made when first asked for: where nothing selects pods it never is."""
-        return {shape.id: (shape, dict(shape.labels)) for shape in self._given}
-
-    @cached_property
-    def _by_label(self) -> Mapping[tuple[str, str], list[int]]:
-        found: dict[tuple[str, str], list[int]] = defaultdict(list)
-        for number, (_, labels) in self._shapes.items():
-            for item in labels.items():
-                found[item].append(number)
-        return found
+        return by_label(self._shapes.values()) if self._make is None else self._make()
 
     def _matching(self, term: PodAffinityTerm) -> frozenset[int]:
         if term.selector is None:
@@ -64,7 +80,7 @@ class ShapeIndex:
         return frozenset(
             number
             for number in self._selected(term.selector)
-            if self._covers(term, self._shapes[number][0].namespace)
+            if self._covers(term, self._shapes[number].namespace)
         )
 
     def _covers(self, term: PodAffinityTerm, namespace: str) -> bool:
@@ -79,7 +95,7 @@ class ShapeIndex:
         return [
             number
             for number in self._candidates(selector)
-            if selector.matches(self._shapes[number][1])
+            if selector.matches(dict(self._shapes[number].labels))
         ]
 
     def _candidates(self, selector: LabelSelector) -> Iterable[int]:
@@ -89,5 +105,6 @@ class ShapeIndex:
                     number
                     for value in sorted(one.values)
                     for number in self._by_label.get((one.key, value), ())
+                    if number in self._shapes
                 ]
         return self._shapes.keys()

@@ -5,7 +5,7 @@ means for whom.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape, SharedVolume
@@ -14,15 +14,16 @@ from libs.domain.workload import Namespace
 from services.solver.core.algebra import Algebra
 from services.solver.core.ask import Ask
 from services.solver.core.rules import AffinityRule, Keeper, Rules, SpreadRule
-from services.solver.core.shape_index import ShapeIndex
+from services.solver.core.shape_index import ByLabel, ShapeIndex
 from services.solver.core.tally import Tally, admission, admission_key
 
 
 class Tallies:
     """Made by `build`; afterwards only their counts change."""
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, algebra: Algebra, by_label: Callable[[], ByLabel]) -> None:
         self._algebra = algebra
+        self._by_label = by_label
         self._everyone: Mapping[int, PodShape] = {}
         self.by_number: list[Tally] = []
         self.all: dict[object, Tally] = {}
@@ -30,7 +31,7 @@ class Tallies:
         """Those that count pods of a shape, by its id."""
         self._keepers: dict[int, list[Keeper]] = defaultdict(list)
         """Who may keep pods of a shape away, by its id."""
-        self._index = ShapeIndex((), {})
+        self._index = ShapeIndex({}, {})
         self._rules: dict[int, Rules] = {}
         """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
         self._asks: list[Ask] = []
@@ -55,7 +56,7 @@ class Tallies:
         self._alone = alone
         self._everyone = everyone
         hard = {ask.shape.id: ask for ask in asks}
-        self._index = ShapeIndex(everyone.values(), namespaces)
+        self._index = ShapeIndex(everyone, namespaces, self._by_label)
         self._own_tallies(everyone.values(), frozenset(hard))
         self._volume_tallies(everyone.values())
         for ask in asks:

@@ -10,7 +10,7 @@ that do not exist yet: they count as empty as long as this pod could get a node 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from libs.domain.pod import PodShape
 from libs.domain.workload import Namespace
@@ -19,6 +19,7 @@ from services.solver.core.arrivals import Arrivals, arrivals
 from services.solver.core.ask import Ask
 from services.solver.core.counting import count_bound, count_daemons
 from services.solver.core.rules import Keeper, Rules, SpreadRule
+from services.solver.core.shape_index import ByLabel
 from services.solver.core.tallies import Tallies
 from services.solver.core.tally import Tally
 from services.solver.core.turns import Cause, Event
@@ -29,11 +30,11 @@ from services.solver.core.workload import BoundPods, Group
 class Topology:
     """Constraints and counts of one solve."""
 
-    def __init__(self, algebra: Algebra) -> None:
+    def __init__(self, algebra: Algebra, by_label: Callable[[], ByLabel]) -> None:
         self.ground = algebra.ground
         self._algebra = algebra
         self._packing = algebra.packing
-        self._tallies = Tallies(algebra)
+        self._tallies = Tallies(algebra, by_label)
         self._daemons: dict[int, PodShape] = {}
         """Daemons that some tally counts, by id of the shape."""
         self._arrivals: tuple[tuple[Arrivals, ...], ...] = ()
