@@ -130,7 +130,7 @@ void Packing::take_claim(int group, int id, int claim, Amount count, int known) 
     reservations_.hold(claim, classes_[known], bins_.used(claim));
     const int bin = bins_.standing() + claim;
     placements_.push_back({group, bin, count});
-    topology_.record(ask.shape, bin, count);
+    topology_.place(ask.shape, bin, count);
 }
 
 void Packing::become(int claim, int known) {

@@ -175,10 +175,10 @@ Amount Packing::open_as(const Opening& opening, int known, Amount want) {
     if (devices) algebra_.hand_over(ask.shape, first);
     for (int claim = first; claim < first + count; ++claim) {
         for (const int shape : opening.arrivals.shapes) {
-            topology_.record(shape, bins_.standing() + claim, 1);
+            topology_.record(shape, bins_.standing() + claim, 1, Presence::kCertain);
         }
         for (const int shape : opening.arrivals.perhaps) {
-            topology_.record(shape, bins_.standing() + claim, 1, false);
+            topology_.record(shape, bins_.standing() + claim, 1, Presence::kPerhaps);
         }
     }
     return want - left;

@@ -2,12 +2,12 @@
 
 namespace joiner {
 
-Packing::Packing(Algebra& algebra, const Domains& domains, Matrix standing, Mask named,
+Packing::Packing(Algebra& algebra, const Domains& domains, Matrix standing, Mask named, int nodes,
                  Amounts reservations, bool strict_min_values)
     : algebra_(algebra),
       classes_(algebra, domains, standing.columns()),
       bins_(std::move(standing), classes_),
-      topology_(algebra, domains, classes_, bins_, std::move(named)),
+      topology_(algebra, domains, classes_, bins_, std::move(named), nodes),
       reservations_(std::move(reservations)),
       strict_min_values_(strict_min_values) {}
 

@@ -12,8 +12,9 @@ namespace joiner {
 
 class Packing {
 public:
-    // `standing`: what is free of each standing bin; `named`: which have the hostname label.
-    Packing(Algebra& algebra, const Domains& domains, Matrix standing, Mask named,
+    // `standing`: what is free of each standing bin; `named`: which have the hostname label;
+    // `nodes`: how many, the first ones, are nodes already.
+    Packing(Algebra& algebra, const Domains& domains, Matrix standing, Mask named, int nodes,
             Amounts reservations, bool strict_min_values);
     Packing(const Packing&) = delete;
 

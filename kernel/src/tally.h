@@ -11,6 +11,9 @@ namespace joiner {
 // The key by which every bin is a domain of its own.
 inline constexpr int kHost = -1;
 
+// Whether a pod is there: whatever is bought, perhaps, or for virtual pods only.
+enum class Presence { kCertain, kPerhaps, kVirtual };
+
 struct Tally {
     // kHost or the number of a label key.
     int key = kHost;
@@ -18,13 +21,19 @@ struct Tally {
     int admission = -1;
     // The standing bins that it looks at; empty for all.
     Mask admitted;
-    // Pods by domain, or by bin for hosts, and how many of those may not be there.
+    // Pods by domain, or by bin for hosts, how many of those may not be there, and how many are
+    // virtual.
     Amounts counts;
     Amounts doubtful;
-    // How many there are for certain, wherever that is.
+    Amounts virtuals;
+    // How many there are for certain, wherever that is, and how many of those are virtual.
     Amount total = 0;
-    // Domains of the standing bins that it looks at.
+    Amount virtual_total = 0;
+    // Whether virtual pods are there for who asks.
+    bool counts_virtual = false;
+    // Domains of the standing bins that it looks at, and of those that are nodes already.
     DomainSet standing;
+    DomainSet nodes;
     // Domains of claims that it looks at: of such as end up there, and of such as may.
     DomainSet opened;
     DomainSet open;
@@ -36,10 +45,20 @@ struct Tally {
     bool on_hosts() const { return key == kHost; }
     Amount count(int number) const { return at(counts, number); }
     // How many there are at least.
-    Amount certain(int number) const { return count(number) - at(doubtful, number); }
-    void add(int number, Amount pods, bool is_certain) {
+    Amount certain(int number) const {
+        return count(number) - at(doubtful, number) - (counts_virtual ? 0 : at(virtuals, number));
+    }
+    // How many there are at least, wherever that is.
+    Amount anywhere() const { return counts_virtual ? total : total - virtual_total; }
+    void add(int number, Amount pods, Presence presence) {
         raise(counts, number, pods);
-        if (!is_certain) raise(doubtful, number, pods);
+        if (presence == Presence::kPerhaps) raise(doubtful, number, pods);
+        if (presence == Presence::kVirtual) raise(virtuals, number, pods);
+    }
+    void add_anywhere(Amount pods, Presence presence) {
+        if (presence == Presence::kPerhaps) return;
+        total += pods;
+        if (presence == Presence::kVirtual) virtual_total += pods;
     }
     // The domains with any pods, or with some for certain.
     DomainSet populated() const {

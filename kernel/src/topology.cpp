@@ -5,12 +5,13 @@
 namespace joiner {
 
 Topology::Topology(Algebra& algebra, const Domains& domains, ClaimClasses& classes,
-                   const Bins& bins, Mask named)
+                   const Bins& bins, Mask named, int nodes)
     : algebra_(algebra),
       domains_(domains),
       classes_(classes),
       bins_(bins),
-      named_(std::move(named)) {}
+      named_(std::move(named)),
+      nodes_(nodes) {}
 
 int Topology::add_tally(Tally tally) {
     if (!tally.on_hosts()) {
@@ -18,9 +19,11 @@ int Topology::add_tally(Tally tally) {
         for (std::size_t bin = 0; bin < domains.size(); ++bin) {
             if (domains[bin] > 0 && (tally.admitted.empty() || tally.admitted[bin])) {
                 tally.standing.add(domains[bin]);
+                if (static_cast<int>(bin) < nodes_) tally.nodes.add(domains[bin]);
             }
         }
     }
+    tally.counts_virtual = is_virtual_;
     tallies_.push_back(std::make_unique<Tally>(std::move(tally)));
     return static_cast<int>(tallies_.size()) - 1;
 }
@@ -55,13 +58,23 @@ Amount Topology::arriving(const Arrivals& arrivals, int tally) const {
 void Topology::count(int tally, int bin, Amount pods) {
     Tally& one = *tallies_.at(tally);
     if (!has_key(one, bin)) return;
-    one.total += pods;
+    one.add_anywhere(pods, Presence::kCertain);
     if (!one.admitted.empty() && !one.admitted[bin]) return;
     const int number = one.on_hosts() ? bin : domain_of(one.key)[bin];
-    if (one.on_hosts() || number > 0) one.add(number, pods, true);
+    if (one.on_hosts() || number > 0) one.add(number, pods, Presence::kCertain);
 }
 
-void Topology::record(int shape, int bin, Amount pods, bool certain) {
+void Topology::set_virtual(bool is_virtual) {
+    if (is_virtual == is_virtual_) return;
+    is_virtual_ = is_virtual;
+    for (const auto& tally : tallies_) tally->counts_virtual = is_virtual;
+}
+
+void Topology::place(int shape, int bin, Amount pods) {
+    record(shape, bin, pods, is_virtual_ ? Presence::kVirtual : Presence::kCertain);
+}
+
+void Topology::record(int shape, int bin, Amount pods, Presence presence) {
     hold(shape);
     const bool stands = bin < bins_.standing();
     if (!stands) {
@@ -78,17 +91,17 @@ void Topology::record(int shape, int bin, Amount pods, bool certain) {
         Tally& tally = *tallies_[id];
         changes_.tallies.insert(id);
         const bool has = has_key(tally, bin);
-        if (has && certain) tally.total += pods;
+        if (has) tally.add_anywhere(pods, presence);
         if (!admits(tally, bin)) continue;
         if (tally.on_hosts()) {
-            if (has) tally.add(bin, pods, certain);
+            if (has) tally.add(bin, pods, presence);
         } else if (stands) {
             const int number = domain_of(tally.key)[bin];
-            if (number > 0) tally.add(number, pods, certain);
+            if (number > 0) tally.add(number, pods, presence);
         } else {
             const int known = bins_.class_of(bin - bins_.standing());
             classes_.domains(known, tally.key).each([&](int number) {
-                if (number > 0) tally.add(number, pods, certain);
+                if (number > 0) tally.add(number, pods, presence);
             });
         }
     }
@@ -247,9 +260,8 @@ DomainSet Topology::reach(const Ask& ask, int key) {
 
 std::optional<Amount> Topology::least_on_hosts(const Ask& ask, const SpreadRule& rule) {
     if (!rule.min_domains && classes_.templates() && !ask.real_hosts) return std::nullopt;
-    const Amounts counts = looked_at(*tallies_[rule.tally]);
-    const Amount few = rule.min_domains ? rule.min_domains : 1;
-    if (static_cast<Amount>(counts.size()) < few) return std::nullopt;
+    const auto [counts, there] = looked_at(*tallies_[rule.tally]);
+    if (counts.empty() || there < rule.min_domains) return std::nullopt;
     return *std::min_element(counts.begin(), counts.end());
 }
 
@@ -257,14 +269,14 @@ Amount Topology::least_expected(const Ask& ask, const SpreadRule& rule) {
     if (rule.min_domains) return 0;
     const Amount coming = least_arriving(ask, rule.tally);
     if (!coming) return 0;
-    const Amounts counts = looked_at(*tallies_[rule.tally]);
+    const Amounts counts = looked_at(*tallies_[rule.tally]).counts;
     if (counts.empty()) return coming;
     return std::min(coming, *std::min_element(counts.begin(), counts.end()));
 }
 
 Amount Topology::least_with_new_host(const SpreadRule& rule, Amount coming) {
-    const Amounts counts = looked_at(*tallies_[rule.tally]);
-    if (static_cast<Amount>(counts.size()) + 1 < rule.min_domains) return 0;
+    const auto [counts, there] = looked_at(*tallies_[rule.tally]);
+    if (there + 1 < rule.min_domains) return 0;
     Amount least = coming;
     for (const Amount count : counts) least = std::min(least, count);
     return least;
@@ -283,8 +295,8 @@ Amount Topology::least_arriving(const Ask& ask, int tally) {
     return least.value_or(0);
 }
 
-Amounts Topology::looked_at(Tally& tally) {
-    Amounts found;
+Topology::Hosts Topology::looked_at(Tally& tally) {
+    Hosts found;
     for (int bin = 0; bin < bins_.size(); ++bin) {
         bool looks = true;
         if (bin < bins_.standing()) {
@@ -294,7 +306,10 @@ Amounts Topology::looked_at(Tally& tally) {
             looks = remembered(tally.looks_at, bins_.class_of(claim),
                                [&] { return admits_claim(tally.admission, claim); });
         }
-        if (looks) found.push_back(tally.certain(bin));
+        if (!looks) continue;
+        found.counts.push_back(tally.certain(bin));
+        // Nobody counts a claim in flight before its node is there.
+        found.there += bin < nodes_ || bin >= bins_.standing();
     }
     return found;
 }

@@ -19,9 +19,10 @@ namespace joiner {
 
 class Topology {
 public:
-    // `named`: the standing bins that have the hostname label.
+    // `named`: the standing bins that have the hostname label; the first `nodes` of them are nodes
+    // already, the others claims in flight.
     Topology(Algebra& algebra, const Domains& domains, ClaimClasses& classes, const Bins& bins,
-             Mask named);
+             Mask named, int nodes);
 
     int add_tally(Tally tally);
     int add_shape(Shape shape);
@@ -42,8 +43,12 @@ public:
     // Returns how many of these daemons a tally counts.
     Amount arriving(const Arrivals& arrivals, int tally) const;
 
-    // Counts pods that were placed on a bin; `certain`: they will be there whatever is bought.
-    void record(int shape, int bin, Amount pods, bool certain = true);
+    // Says whether virtual pods have the turn: what is recorded for them is there for them only.
+    void set_virtual(bool is_virtual);
+    // Counts pods of whoever has the turn that were placed on a bin.
+    void place(int shape, int bin, Amount pods);
+    // Counts pods that are on a bin.
+    void record(int shape, int bin, Amount pods, Presence presence);
     void hold(int shape);
     // Whether one pod at a time may use a volume claim that the ask is about, and one does.
     bool in_use(const Ask& ask) const;
@@ -93,8 +98,14 @@ private:
     const std::vector<int>& admitted(int admission, int known);
     bool admits_claim(int admission, int claim);
     bool has_key(const Tally& tally, int bin);
-    // How many there are at least on each host that a tally looks at.
-    Amounts looked_at(Tally& tally);
+    // The hosts that a tally looks at.
+    struct Hosts {
+        // How many pods there are at least on each.
+        Amounts counts;
+        // How many of them are nodes, or will be by this plan.
+        Amount there = 0;
+    };
+    Hosts looked_at(Tally& tally);
 
     // A claim of this plan when its class was first met.
     struct Opened {
@@ -107,6 +118,8 @@ private:
     ClaimClasses& classes_;
     const Bins& bins_;
     Mask named_;
+    int nodes_;
+    bool is_virtual_ = false;
     std::map<int, std::vector<int>> domain_of_;
     std::vector<std::unique_ptr<Tally>> tallies_;
     std::vector<Shape> shapes_;

@@ -51,7 +51,7 @@ private:
 
     bool affinity(const AffinityRule& rule) {
         const auto arrives = [&](int tally) { return topology_.arriving(arrivals_, tally) > 0; };
-        const auto counts = [&](int tally) { return topology_.tally(tally).total > 0; };
+        const auto counts = [&](int tally) { return topology_.tally(tally).anywhere() > 0; };
         if (std::any_of(rule.tallies.begin(), rule.tallies.end(), arrives)) {
             bind_to_keys(rule);
         } else if (std::any_of(rule.tallies.begin(), rule.tallies.end(), counts)) {
@@ -88,7 +88,7 @@ private:
 
     void together(int id) {
         const Tally& tally = topology_.tally(id);
-        if (!tally.total) {
+        if (!tally.anywhere()) {
             found_.batch = 1;
         } else if (tally.on_hosts()) {
             near(id);
@@ -154,12 +154,14 @@ private:
         }
         const Amount coming = topology_.arriving(arrivals_, rule.tally);
         if (coming || rule.own) found_.batch = 1;
-        const Amount there_are = real.size();
+        // Nobody counts a claim in flight before its node is there.
+        const DomainSet nodes = tally.nodes | tally.opened;
+        const Amount there_are = nodes.size();
         std::vector<int> allowed;
         for (int number = 1; number < topology_.domains().count(tally.key); ++number) {
             const Amount there = tally.count(number) + coming;
             // A domain on paper is not there to be counted, but for the one of the new node.
-            const bool enough = there_are + paper.has(number) >= rule.min_domains;
+            const bool enough = there_are + !nodes.has(number) >= rule.min_domains;
             Amount least = enough && !lowest.empty() ? lowest.front() : 0;
             if (coming && enough && (real.has(number) || paper.has(number))) {
                 const Amount counted = real.has(number) ? tally.certain(number) : expected;

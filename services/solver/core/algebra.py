@@ -72,6 +72,7 @@ class Algebra:
             ground.domains.native,
             standing.free,
             standing.hostnames,
+            standing.nodes,
             [reservations[name] for name in self._reservations],
             strict_min_values,
         )

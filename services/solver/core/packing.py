@@ -67,6 +67,7 @@ class Packer:
             if not (self._keep_all(part) and self._rounds(part, earlier)):
                 return False
             earlier += part
+        self._packing.set_virtual(False)
         self.bins = self._state()
         return True
 
@@ -115,6 +116,7 @@ class Packer:
         """Place pods of a group where they are expected; what is only preferred does not count."""
         if not self._targets.any(index) or self._is_ignored(index):
             return False
+        self._packing.set_virtual(self.problem.groups[index].virtual)
         before = self.left[index]
         ask = self.problem.topology.ask(self._hard(index))
         while (where := self._packing.verdict(ask)) is not None:
@@ -174,6 +176,8 @@ class Packer:
 
     def _take_turn(self, index: int) -> None:
         """Place pods of a group; let it rest until others may help the rest of them."""
+        # A real pod may be helped by the node of a virtual one, not by that pod.
+        self._packing.set_virtual(self.problem.groups[index].virtual)
         placed = self._place_group(index)
         if self.left[index]:
             self._turns.rest(index, (Event.PLACED,) if placed else self._causes(index))

@@ -104,6 +104,11 @@ class Standing:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def nodes(self) -> int:
+        """Return how many of the bins, the first ones, are nodes; the others are claims."""
+        return self.kinds.count(TargetKind.NODE)
+
 
 def standing(given: StandingInput) -> Standing:
     """Return the nodes and claims in flight that pods may be placed on; leaving ones are not."""

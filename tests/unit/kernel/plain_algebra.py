@@ -53,6 +53,7 @@ class PlainAlgebra:
             self.domains,
             self.free,
             np.ones(len(self.free), np.bool_),
+            len(self.free),
             list(reservations),
             strict_min_values,
         )
