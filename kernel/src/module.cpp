@@ -21,10 +21,10 @@ using namespace nb::literals;
 // A packing with the algebra that it asks, and the domains that both speak of.
 struct Session {
     Session(nb::handle asked, const Domains& domains, const Rows& standing, const Flags& named,
-            Amounts reservations, bool strict_min_values)
+            int nodes, Amounts reservations, bool strict_min_values)
         : algebra(asked),
-          packing(algebra, domains, to_matrix(standing), to_mask(named), std::move(reservations),
-                  strict_min_values) {}
+          packing(algebra, domains, to_matrix(standing), to_mask(named), nodes,
+                  std::move(reservations), strict_min_values) {}
 
     PythonAlgebra algebra;
     Packing packing;
@@ -159,8 +159,8 @@ std::optional<Amount> least_on_hosts(Session& self, int ask, int rule) {
 // What a packing is about.
 void bind_making(nb::class_<Session>& bound) {
     bound
-        .def(nb::init<nb::handle, const Domains&, const Rows&, const Flags&, Amounts, bool>(),
-             "algebra"_a, "domains"_a, "standing"_a, "named"_a, "reservations"_a,
+        .def(nb::init<nb::handle, const Domains&, const Rows&, const Flags&, int, Amounts, bool>(),
+             "algebra"_a, "domains"_a, "standing"_a, "named"_a, "nodes"_a, "reservations"_a,
              "strict_min_values"_a, nb::keep_alive<1, 3>())
         .def("add_template", &add_template, "room"_a, "row"_a, "price"_a, "reservation"_a,
              "ranked"_a, "capacities"_a, "left"_a, "nodes"_a.none())
@@ -195,6 +195,10 @@ void bind_making(nb::class_<Session>& bound) {
 // How pods are placed, and what is given up for them.
 void bind_placing(nb::class_<Session>& bound) {
     bound
+        .def(
+            "set_virtual",
+            [](Session& self, bool is_virtual) { self.packing.topology().set_virtual(is_virtual); },
+            "is_virtual"_a, "Say whether virtual pods have the turn: real ones rely on none.")
         .def(
             "place",
             [](Session& self, int group, int ask, Amount want) {
@@ -250,7 +254,7 @@ void bind_counts(nb::class_<Session>& bound) {
         .def(
             "total",
             [](const Session& self, int tally) {
-                return self.packing.topology().tally(tally).total;
+                return self.packing.topology().tally(tally).anywhere();
             },
             "tally"_a)
         .def(
