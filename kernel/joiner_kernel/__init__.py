@@ -3,6 +3,6 @@
 Apart because it is compiled; `services/solver/core` is its only user.
 """
 
-from joiner_kernel._kernel import Domains, Packing, Verdict
+from joiner_kernel._kernel import Domains, Packing, Search, Verdict
 
-__all__ = ["Domains", "Packing", "Verdict"]
+__all__ = ["Domains", "Packing", "Search", "Verdict"]

@@ -9,9 +9,10 @@
 
 namespace joiner {
 
-// So many pods of one group on one bin.
+// So many pods of one group on one bin, by one of their asks.
 struct Placement {
     int group;
+    int ask;
     int bin;
     Amount count;
 };

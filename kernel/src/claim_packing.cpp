@@ -129,7 +129,7 @@ void Packing::take_claim(int group, int id, int claim, Amount count, int known) 
     bins_.take_claim(claim, ask.request, count, known);
     reservations_.hold(claim, classes_[known], bins_.used(claim));
     const int bin = bins_.standing() + claim;
-    placements_.push_back({group, bin, count});
+    placements_.push_back({group, id, bin, count});
     topology_.place(ask.shape, bin, count);
 }
 

@@ -9,26 +9,12 @@
 
 #include <tuple>
 
-#include "conversion.h"
-#include "packing.h"
-#include "python_algebra.h"
+#include "session.h"
 
 namespace joiner {
 namespace {
 
 using namespace nb::literals;
-
-// A packing with the algebra that it asks, and the domains that both speak of.
-struct Session {
-    Session(nb::handle asked, const Domains& domains, const Rows& standing, const Flags& named,
-            int nodes, Amounts reservations, bool strict_min_values)
-        : algebra(asked),
-          packing(algebra, domains, to_matrix(standing), to_mask(named), nodes,
-                  std::move(reservations), strict_min_values) {}
-
-    PythonAlgebra algebra;
-    Packing packing;
-};
 
 using Wanted = std::tuple<Amount, Ints, std::vector<std::vector<int>>, int>;
 using Spread = std::tuple<int, Amount, Amount, Amount>;
@@ -335,6 +321,7 @@ NB_MODULE(_kernel, module) {
     bind_counts(packing);
     bind_bins(packing);
     bind_limits(packing);
+    bind_search(module);
 }
 
 }  // namespace joiner

@@ -12,6 +12,7 @@ nb::object PythonAlgebra::ask(const char* method, Given&&... given) {
 }
 
 int PythonAlgebra::narrow(int known, int place, const Bounds& bounds) {
+    const nb::gil_scoped_acquire held;
     nb::list given;
     for (const Bound& bound : bounds) {
         given.append(nb::make_tuple(bound.key, to_bits(bound.within)));
@@ -20,6 +21,7 @@ int PythonAlgebra::narrow(int known, int place, const Bounds& bounds) {
 }
 
 int PythonAlgebra::root(int pool, const Mask* rows) {
+    const nb::gil_scoped_acquire held;
     const nb::object given = rows ? nb::cast(to_flags(*rows)) : nb::none();
     return nb::cast<int>(ask("root", pool, given));
 }
@@ -33,6 +35,7 @@ int PythonAlgebra::restrict(int known, const Mask& offerings) {
 }
 
 KeyView PythonAlgebra::view(int known, int key) {
+    const nb::gil_scoped_acquire held;
     const auto answer = nb::cast<nb::tuple>(ask("view", known, key));
     KeyView found;
     found.group = to_numbers(nb::cast<Ints>(answer[0]));
@@ -49,6 +52,7 @@ std::vector<int> PythonAlgebra::new_nodes(int site) {
 }
 
 std::vector<int> PythonAlgebra::admitted(int admission, int known) {
+    const nb::gil_scoped_acquire held;
     return nb::cast<std::vector<int>>(ask("admitted", admission, known));
 }
 

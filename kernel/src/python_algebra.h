@@ -6,7 +6,8 @@
 
 namespace joiner {
 
-// Keeps a weak reference: the algebra is of an object that owns the packing.
+// Keeps a weak reference: the algebra is of an object that owns the packing. What a search asks may
+// be asked by a thread that has let go of Python's lock.
 class PythonAlgebra : public Algebra {
 public:
     explicit PythonAlgebra(nb::handle algebra) : algebra_(nb::weakref(algebra)) {}

@@ -90,12 +90,13 @@ public:
     Amount least_with_new_host(const SpreadRule& rule, Amount coming);
     // How many pods that a tally counts come to any node that the pod could get.
     Amount least_arriving(const Ask& ask, int tally);
+    // Returns what claims of a class may become of all that a spread constraint looks at.
+    const std::vector<int>& admitted(int admission, int known);
 
 private:
     const std::vector<int>& new_nodes(const Ask& ask);
     void see_opened(Tally& tally);
     bool admits(Tally& tally, int bin);
-    const std::vector<int>& admitted(int admission, int known);
     bool admits_claim(int admission, int claim);
     bool has_key(const Tally& tally, int bin);
     // The hosts that a tally looks at.

@@ -219,10 +219,14 @@ class Algebra:
 
     def _number(self, known: ClaimClass | None) -> int:
         """Return the number of a class; all that were met on the way are made known first."""
+        self.make_known()
+        return _NEVER if known is None else known.id
+
+    def make_known(self) -> None:
+        """Make all classes known to the kernel that were met."""
         for one in self.ground.classes.all[self._registered :]:
             self.packing.add_class(one.template.index, one.offerings, values_by_offering(one))
         self._registered = len(self.ground.classes.all)
-        return _NEVER if known is None else known.id
 
     def _class(self, number: int) -> ClaimClass:
         return self.ground.classes.all[number]

@@ -64,12 +64,12 @@ class Purchase:
 class LaunchLists:
     """Launch lists by class and rows, purchases by class and use."""
 
-    _lists: dict[tuple[int, bytes], LaunchList] = field(default_factory=dict)
-    _purchases: dict[tuple[int, bytes], Purchase] = field(default_factory=dict)
+    _lists: dict[tuple[ClaimClass, bytes], LaunchList] = field(default_factory=dict)
+    _purchases: dict[tuple[ClaimClass, bytes], Purchase] = field(default_factory=dict)
 
     def purchase(self, known: ClaimClass, used: Ints) -> Purchase:
         """Return what to buy for a claim of a class with so much used, (n_resources,)."""
-        key = (known.id, used.tobytes())
+        key = (known, used.tobytes())
         found = self._purchases.get(key)
         if found is None:
             found = self._purchases[key] = purchase(known, used, self.of(known, used))
@@ -78,7 +78,7 @@ class LaunchLists:
     def of(self, known: ClaimClass, used: Ints) -> LaunchList:
         """Return what claims of a class with so much used, (n_resources,), may be bought as."""
         rows = known.rows_for(used)
-        key = (known.id, rows.tobytes())
+        key = (known, rows.tobytes())
         found = self._lists.get(key)
         if found is None:
             found = self._lists[key] = _launch_list(known, rows)

@@ -12,12 +12,14 @@ from typing import Protocol
 from services.solver.core.answer import Answer
 from services.solver.core.encode import Encoded
 from services.solver.core.packed import Cancelled, Packed
+from services.solver.core.refining import search as local_search
 from services.solver.core.refining.bound import Bound, lower_bound
 from services.solver.core.refining.construct import construct, narrowed
 from services.solver.core.refining.diversify import diversified
 from services.solver.core.refining.fluid import Fluid, Placed, fluid
 from services.solver.core.refining.quick import quick_bound
 from services.solver.core.refining.score import Score, score
+from services.solver.core.refining.start import Search, Start
 from services.solver.core.template import Template
 from services.solver.core.vectors import Ints
 
@@ -40,41 +42,6 @@ class Refined:
     iterations: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
-    """Where a local search begins."""
-
-    encoded: Encoded
-    packed: Packed
-    """A valid answer and its state, which stays as it is."""
-    fluid: Fluid
-    bound: Bound
-    """By `columns.price`, with what a pod of each group of the fluid is worth."""
-    seed: int
-
-
-class Search(Protocol):
-    """A local search under way.
-
-    Laws:
-        - `advance(a)` then `advance(b)` is `advance(a + b)`: nothing but the start and the number
-          of iterations decides where it is.
-        - `best` is valid by every hard rule, places the pods that the start places, and is no
-          dearer than the start.
-    """
-
-    def advance(self, iterations: int) -> int:
-        """Try so many changes; return how many were tried, fewer where no more is to be gained."""
-
-    def best(self) -> Packed:
-        """Return the best answer so far."""
-
-
-def no_search(start: Start) -> Search | None:
-    """Return no search: where there is nothing to search through."""
-    return None
-
-
 def unrefined(fast: Packed) -> Refined:
     """Return the answer of the fast stage with a bound that costs nothing."""
     return Refined(
@@ -90,7 +57,7 @@ def refine(
     *,
     cancelled: Cancelled,
     spent: Callable[[], bool],
-    begin: Callable[[Start], Search | None] = no_search,
+    begin: Callable[[Start], Search | None] = local_search.begin,
 ) -> Refined:
     """Return the best answer that was found, the fast one at worst.
 
@@ -123,7 +90,12 @@ def refine(
         best = _better(encoded, best, construct(encoded, fast, fewer, cancelled))
         ran += 1
     ran = max(ran, 1)
-    start = Start(encoded=encoded, packed=best, fluid=flow, bound=near, seed=encoded.options.seed)
+    start = Start(
+        encoded=encoded,
+        packed=best,
+        worth=_worth(fast, flow, near),
+        seed=encoded.options.seed,
+    )
     search = begin(start) if ran < most and not stop() else None
     while search is not None and ran < most:
         tried = search.advance(min(_CHUNK, most - ran))
@@ -138,6 +110,13 @@ def refine(
         objective=_score(encoded, best).objective,
         iterations=ran,
     )
+
+
+def _worth(fast: Packed, flow: Fluid, bound: Bound) -> dict[int, float]:
+    """Return what a pod of each shape costs at least, by id of the shape."""
+    groups = fast.problem.groups
+    shapes = (groups[index].shape.id for index in flow.groups.tolist())
+    return dict(zip(shapes, bound.worth.tolist(), strict=True))
 
 
 def _never() -> bool:
