@@ -29,13 +29,14 @@ from services.solver.core.consolidating.consolidate import consolidate
 
 _NANOS = 10**9
 _WHOLE = 100
+_REASONS = (DisruptionReason.EMPTY, DisruptionReason.UNDERUTILIZED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Limits:
     """The bounds of a question, read."""
 
-    budgets: Mapping[str, int]
+    budgets: Mapping[DisruptionReason, Mapping[str, int]]
     move_price: int
     most_moves: int | None
 
@@ -65,7 +66,8 @@ def _consolidated(asked: Question, options: SolveOptions, limits: _Limits) -> Co
         snapshot=asked.snapshot,
         options=options,
         candidates=tuple(one.premise() for one in candidates if one.node.name not in refused),
-        node_budgets=tuple(sorted(limits.budgets.items())),
+        node_budgets=tuple(sorted(limits.budgets[DisruptionReason.UNDERUTILIZED].items())),
+        empty_node_budgets=tuple(sorted(limits.budgets[DisruptionReason.EMPTY].items())),
         move_price_nanos_per_hour=limits.move_price,
         max_moves=limits.most_moves,
     )
@@ -117,19 +119,15 @@ def _limits(bounds: Bounds, asked: Question) -> _Limits:
     if not 0 <= bounds.move_price < _NANOS:
         raise InvalidRequest(f"{bounds.move_price} is no price", field="--move-price")
     return _Limits(
-        budgets=_budgets(bounds.node_budget, asked),
+        budgets={reason: _budgets(bounds.node_budget, asked, reason) for reason in _REASONS},
         move_price=round(bounds.move_price * _NANOS),
         most_moves=bounds.max_moves,
     )
 
 
-def _budgets(text: str, asked: Question) -> dict[str, int]:
+def _budgets(text: str, asked: Question, reason: DisruptionReason) -> dict[str, int]:
     """Return how many nodes of each pool may go: as typed, else as the pools' own budgets allow."""
-    allowed = {
-        pool: one.left
-        for (pool, reason), one in allowances(asked).items()
-        if reason is DisruptionReason.UNDERUTILIZED
-    }
+    allowed = {pool: one.left for (pool, why), one in allowances(asked).items() if why is reason}
     if not text:
         return allowed
     number = text.removesuffix("%")

@@ -49,6 +49,9 @@ class ConsolidateQuestion:
     candidates: tuple[Candidate, ...]
     node_budgets: tuple[tuple[str, int], ...] = ()
     """Most nodes to give up by pool, sorted by pool; one that is absent has no bound."""
+    empty_node_budgets: tuple[tuple[str, int], ...] = ()
+    """The same of empty nodes, where a pool allows another number; of both kinds together no more
+    than the larger."""
     move_price_nanos_per_hour: int = 0
     """Saving per hour that moving one pod is worth."""
     max_moves: int | None = None

@@ -1,5 +1,7 @@
 """Mirrors the requests of `solver/v1/solver.proto`, and the answer of Consolidate."""
 
+from collections.abc import Mapping
+
 from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
@@ -101,10 +103,8 @@ def decode_consolidate_question(message: pb.ConsolidateRequest) -> ConsolidateQu
         snapshot=at("snapshot", message.snapshot, decode_snapshot_source),
         options=at("options", message.options, decode_solve_options),
         candidates=each("candidates", message.candidates, decode_candidate),
-        node_budgets=tuple(
-            (pool, within(f"node_budgets.{pool}", count, 0))
-            for pool, count in sorted(message.node_budgets.items())
-        ),
+        node_budgets=_decode_budgets("node_budgets", message.node_budgets),
+        empty_node_budgets=_decode_budgets("empty_node_budgets", message.empty_node_budgets),
         move_price_nanos_per_hour=within(
             "move_price_nanos_per_hour", message.move_price_nanos_per_hour, 0
         ),
@@ -119,6 +119,7 @@ def encode_consolidate_question(question: ConsolidateQuestion) -> pb.Consolidate
         options=encode_solve_options(question.options),
         candidates=map(encode_candidate, question.candidates),
         node_budgets=dict(question.node_budgets),
+        empty_node_budgets=dict(question.empty_node_budgets),
         move_price_nanos_per_hour=question.move_price_nanos_per_hour,
         max_moves=question.max_moves,
     )
@@ -181,6 +182,12 @@ def encode_explain_question(question: ExplainQuestion) -> pb.ExplainRequest:
 
 def _node(decision: Decision) -> str:
     return decision.node
+
+
+def _decode_budgets(field: str, budgets: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(
+        (pool, within(f"{field}.{pool}", count, 0)) for pool, count in sorted(budgets.items())
+    )
 
 
 def _decode_reference(message: pb.SnapshotReference) -> SnapshotReference:

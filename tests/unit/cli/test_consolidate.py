@@ -137,6 +137,37 @@ def test_no_more_nodes_go_than_allowed(
 
 
 @pytest.mark.parametrize(
+    ("budgets", "gone"),
+    [
+        pytest.param(
+            [{"nodes": "1"}, {"nodes": "0", "reasons": ["Underutilized"]}],
+            {"n0": "DISRUPTION_REASON_EMPTY"},
+            id="one for any reason but one",
+        ),
+        pytest.param(
+            [{"nodes": "2", "reasons": ["Empty"]}, {"nodes": "0", "reasons": ["Underutilized"]}],
+            {"n0": "DISRUPTION_REASON_EMPTY", "n1": "DISRUPTION_REASON_EMPTY"},
+            id="two that are empty",
+        ),
+        pytest.param(
+            [{"nodes": "0", "reasons": ["Empty"]}, {"nodes": "1", "reasons": ["Underutilized"]}],
+            {"n2": "DISRUPTION_REASON_UNDERUTILIZED"},
+            id="one that is not",
+        ),
+    ],
+)
+def test_budgets_of_pools_are_for_reasons(
+    tmp_path: Path, budgets: list[dict[str, Any]], gone: dict[str, str]
+) -> None:
+    pool = with_members(POOL, spec__disruption={"budgets": budgets})
+
+    done = _asked(tmp_path, "--format", "json", pool=pool, pods=(0, 0, 1, 9))
+
+    commands = json.loads(done.out)["commands"]
+    assert {one["node"]: each["reason"] for each in commands for one in each["candidates"]} == gone
+
+
+@pytest.mark.parametrize(
     ("disruption", "message"),
     [
         pytest.param({"consolidateAfter": "Never"}, "never consolidates", id="never"),

@@ -1035,12 +1035,33 @@ class ConsolidateRequest(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
+    @_typing.final
+    class EmptyNodeBudgetsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     SNAPSHOT_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     CANDIDATES_FIELD_NUMBER: _builtins.int
     NODE_BUDGETS_FIELD_NUMBER: _builtins.int
     MOVE_PRICE_NANOS_PER_HOUR_FIELD_NUMBER: _builtins.int
     MAX_MOVES_FIELD_NUMBER: _builtins.int
+    EMPTY_NODE_BUDGETS_FIELD_NUMBER: _builtins.int
     move_price_nanos_per_hour: _builtins.int
     """Price of moving one pod, in nano-dollars per hour of saving."""
     max_moves: _builtins.int
@@ -1061,6 +1082,12 @@ class ConsolidateRequest(_message.Message):
     def node_budgets(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Most nodes to give up per pool. Absent pools: no bound."""
 
+    @_builtins.property
+    def empty_node_budgets(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """Most nodes to give up per pool that no pod has to leave. Absent pools: what node_budgets says. Of both kinds of nodes
+        together no more go than the larger of the two allows.
+        """
+
     def __init__(
         self,
         *,
@@ -1070,10 +1097,11 @@ class ConsolidateRequest(_message.Message):
         node_budgets: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         move_price_nanos_per_hour: _builtins.int = ...,
         max_moves: _builtins.int | None = ...,
+        empty_node_budgets: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_moves", b"_max_moves", "max_moves", b"max_moves", "options", b"options", "snapshot", b"snapshot"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_moves", b"_max_moves", "candidates", b"candidates", "max_moves", b"max_moves", "move_price_nanos_per_hour", b"move_price_nanos_per_hour", "node_budgets", b"node_budgets", "options", b"options", "snapshot", b"snapshot"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_moves", b"_max_moves", "candidates", b"candidates", "empty_node_budgets", b"empty_node_budgets", "max_moves", b"max_moves", "move_price_nanos_per_hour", b"move_price_nanos_per_hour", "node_budgets", b"node_budgets", "options", b"options", "snapshot", b"snapshot"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_moves: _TypeAlias = _typing.Literal["max_moves"]  # noqa: Y015
     _WhichOneofArgType__max_moves: _TypeAlias = _typing.Literal["_max_moves", b"_max_moves"]  # noqa: Y015

@@ -18,7 +18,8 @@ Laws:
 Layers, each importing only those before it:
 
 - what there is: `node_prices`, `leavers`, `bound`, `destinations`, `seats`, `remains`, `settling`
-- what is best in sum: `choice`, `milp`, `delete_set`, `teams`; what balanced pools say: `balance`
+- what is best in sum: `budgets`, `choice`, `milp`, `delete_set`, `teams`; what balanced pools say:
+  `balance`
 - what holds: `replacing`, `instead`, `trial`
 - both: `choosing`, `consolidate`
 """

@@ -3,11 +3,11 @@
 Apart because the two ways to choose look at the same numbers.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from services.solver.core.consolidating.budgets import Budgets
 from services.solver.core.consolidating.leavers import Leaver
 from services.solver.core.vectors import Ints, covering
 
@@ -33,8 +33,7 @@ class Choice:
     free: Ints
     """(n_resources,): what is free on all bins that take pods, leavers included."""
     wares: Wares
-    budgets: Mapping[str, int]
-    """Most nodes to give up by pool."""
+    budgets: Budgets
     move_price: int
     """Nano-dollars per hour of saving that moving one pod is worth."""
     most_moves: int | None

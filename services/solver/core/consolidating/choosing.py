@@ -4,8 +4,7 @@ Nodes are given up one by one, those first that are worth most for each pod move
 other places is replaced, together with others where one new node does for several.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +13,7 @@ from libs.domain.blockers import blocker
 from libs.domain.blocking import BlockerKind
 from libs.domain.plan import Blocker
 from services.solver.core.consolidating.balance import Balance
+from services.solver.core.consolidating.budgets import Budgets
 from services.solver.core.consolidating.choice import Choice, Wares, wares
 from services.solver.core.consolidating.delete_set import chosen
 from services.solver.core.consolidating.leavers import Leaver
@@ -32,8 +32,7 @@ _NOT_WORTH = "what it saves is not worth moving its pods"
 class Bounds:
     """What the caller allows."""
 
-    budgets: Mapping[str, int]
-    """Most nodes to give up by pool; one that is absent has no bound."""
+    budgets: Budgets
     move_price: int
     """Nano-dollars per hour of saving that moving one pod is worth."""
     most_moves: int | None
@@ -55,6 +54,7 @@ class Chooser:
         self._bounds = bounds
         self._wares = _wares(remains.encoded.templates, len(remains.encoded.dimensions.names))
         self._gone: set[str] = set()
+        self._budgets = bounds.budgets
         self._receiving: set[str] = set()
         """Nodes that pods move to: they stay, so that no pod moves twice."""
         self._devices = bounds.devices
@@ -77,7 +77,6 @@ class Chooser:
             self.blockers[node] = blocker(BlockerKind.NOT_CHOSEN, taking)
 
     def _choice(self) -> Choice:
-        gone = Counter(self._leavers[node].candidate.nodepool for node in self._gone)
         moves = sum(one.moves for one in self.found)
         most = self._bounds.most_moves
         here = tuple(one for _, one in sorted(self._leavers.items()) if self._may_go(one))
@@ -90,7 +89,7 @@ class Chooser:
             own=own.reshape(len(here), len(nothing)),
             free=free.sum(axis=0),
             wares=self._wares,
-            budgets={pool: most - gone[pool] for pool, most in self._bounds.budgets.items()},
+            budgets=self._budgets,
             move_price=self._bounds.move_price,
             most_moves=None if most is None else most - moves,
         )
@@ -102,8 +101,8 @@ class Chooser:
     def _why(self, leaver: Leaver, choice: Choice) -> Blocker:
         """Return what there is to say, from sums alone, of a node that was not chosen."""
         pool = leaver.candidate.nodepool
-        if choice.budgets.get(pool, 1) <= 0:
-            message = f'nodepool "{pool}" may not give up any more nodes'
+        if not choice.budgets.allows((leaver,)):
+            message = f'nodepool "{pool}" may not give up any more nodes as {leaver.reason}'
             return blocker(BlockerKind.BUDGET, message, pool)
         if choice.most_moves is not None and leaver.moves > choice.most_moves:
             return blocker(BlockerKind.NOT_CHOSEN, "no more pods may be moved")
@@ -120,7 +119,7 @@ class Chooser:
         waiting = {one.node for one in picked}
         failed = []
         for leaver in picked:
-            if leaver.node in self._receiving:
+            if leaver.node in self._receiving or not self._budgets.allows((leaver,)):
                 waiting.discard(leaver.node)
                 continue
             fits = has_room(self._remains, leaver.load, waiting)
@@ -136,6 +135,11 @@ class Chooser:
         while left:
             first, *others = left
             together = team(first, others, self._wares)
+            while together and not self._budgets.allows(together):
+                together = together[:-1]
+            if not together:
+                left = others
+                continue
             waiting = {one.node for one in left}
             failure = self._try(together, waiting, buys=True)
             if failure is not None and len(together) > 1:
@@ -164,6 +168,7 @@ class Chooser:
         self._remains = outcome.remains
         self._receiving.update(one.target for one in outcome.nominations)
         self._gone.update(one.node for one in outcome.leavers)
+        self._budgets = self._budgets.without(outcome.leavers)
         self.found.append(outcome)
         return None
 

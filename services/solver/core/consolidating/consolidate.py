@@ -13,11 +13,11 @@ from hashlib import blake2b
 
 from libs.domain.blockers import blocker
 from libs.domain.blocking import BlockerKind
-from libs.domain.nodepool import DisruptionReason
 from libs.domain.plan import Blocker, Command, Decision, Plan
 from libs.domain.question import ConsolidateQuestion, Consolidation
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
 from services.solver.core.consolidating.balance import Balance, balance
+from services.solver.core.consolidating.budgets import budgets, reason_of
 from services.solver.core.consolidating.choosing import UNBALANCED, Bounds, Chooser
 from services.solver.core.consolidating.destinations import closed
 from services.solver.core.consolidating.leavers import (
@@ -76,7 +76,7 @@ def consolidate(
         remains=start.remains,
         leavers=willing,
         bounds=Bounds(
-            budgets=dict(question.node_budgets),
+            budgets=budgets(question),
             move_price=question.move_price_nanos_per_hour,
             most_moves=question.max_moves,
             balance=pools,
@@ -157,10 +157,9 @@ def _staying(
 
 def _command(snapshot: SnapshotId, found: Found) -> Command:
     candidates = tuple(sorted((one.candidate for one in found.leavers), key=lambda c: c.nodeclaim))
-    empty = not any(one.groups for one in found.leavers)
     return Command(
         id=_command_id(snapshot, found),
-        reason=DisruptionReason.EMPTY if empty else DisruptionReason.UNDERUTILIZED,
+        reason=reason_of(found.leavers),
         candidates=candidates,
         replacements=found.replacements,
         saving_nanos_per_hour=found.saving,

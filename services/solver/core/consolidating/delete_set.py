@@ -31,17 +31,16 @@ def greedily(choice: Choice) -> tuple[Leaver, ...]:
     own = {one.node: row for one, row in zip(choice.leavers, choice.own, strict=True)}
     free = choice.free
     moves = choice.most_moves
-    budgets = dict(choice.budgets)
+    budgets = choice.budgets
     found = []
     for one in by_worth(choice, choice.leavers):
-        pool, left = one.candidate.nodepool, free - own[one.node] - one.load
-        affordable = budgets.get(pool, 1) > 0 and (moves is None or one.moves <= moves)
+        left = free - own[one.node] - one.load
+        affordable = budgets.allows((one,)) and (moves is None or one.moves <= moves)
         if choice.worth(one) < 0 or not affordable or not covering(left, 0):
             continue
         free = left
         moves = None if moves is None else moves - one.moves
-        if pool in budgets:
-            budgets[pool] -= 1
+        budgets = budgets.without((one,))
         found.append(one)
     return tuple(found)
 
@@ -51,6 +50,11 @@ def by_worth(choice: Choice, leavers: Iterable[Leaver]) -> tuple[Leaver, ...]:
     return tuple(
         sorted(
             leavers,
-            key=lambda one: (-choice.worth(one) / max(one.moves, 1), one.moves > 0, one.node),
+            key=lambda one: (
+                not choice.budgets.is_scarcer(one),
+                -choice.worth(one) / max(one.moves, 1),
+                one.moves > 0,
+                one.node,
+            ),
         )
     )

@@ -15,6 +15,7 @@ from libs.domain import labels as label_keys
 from libs.domain.blockers import Blockers, blocker, under_command, unmanaged
 from libs.domain.blocking import BlockerKind
 from libs.domain.node import Node
+from libs.domain.nodepool import DisruptionReason
 from libs.domain.plan import Blocker, Candidate, Decision
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.price import OfferingKey
@@ -56,6 +57,11 @@ class Leaver:
     def node(self) -> str:
         """Return the name of the node."""
         return self.candidate.node
+
+    @property
+    def reason(self) -> DisruptionReason:
+        """Return why it would be given up."""
+        return DisruptionReason.UNDERUTILIZED if self.groups else DisruptionReason.EMPTY
 
     @property
     def claims_devices(self) -> bool:

@@ -2,9 +2,9 @@
 
 Give up node n or not (binary), buy so many of ware t (integer). Per resource, what the pods of
 the nodes that go request is no more than what is free on the others and what is bought; no more is
-bought than given up, since no command buys two nodes; per pool no more nodes go than its budget, in
-all no more pods move than allowed. Least is what is bought and what moves count, less what is given
-up; of equal choices that one which moves fewer pods.
+bought than given up, since no command buys two nodes; per pool no more nodes go than its budgets,
+in all no more pods move than allowed. Least is what is bought and what moves count, less what is
+given up; of equal choices that one which moves fewer pods.
 
 Apart because HiGHS is: it is loaded when first asked, and the answer does not depend on the
 machine, as it runs on one thread with a fixed seed and a bounded number of nodes, without a clock.
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from libs.domain.nodepool import DisruptionReason
 from services.solver.core.consolidating.choice import Choice
 from services.solver.core.vectors import Bools, Ints
 
@@ -85,11 +86,23 @@ def _rows(choice: Choice) -> Iterator[_Row]:
         yield _Row(everything, np.concatenate([lost, won]), float(choice.free[column]) * scale)
     if len(choice.wares.price):
         yield _Row(everything, np.where(everything < leavers, -1.0, 1.0), 0.0)
-    pools = np.array([one.candidate.nodepool for one in choice.leavers])
-    for pool, budget in sorted(choice.budgets.items()):
-        here = np.flatnonzero(pools == pool)
-        if budget < len(here):
-            yield _Row(here, np.ones(len(here)), float(budget))
+    yield from _within_budgets(choice)
     moves = np.array([one.moves for one in choice.leavers])
     if choice.most_moves is not None and choice.most_moves < moves.sum():
         yield _Row(everything[:leavers], moves.astype(np.float64), float(choice.most_moves))
+
+
+def _within_budgets(choice: Choice) -> Iterator[_Row]:
+    pools = np.array([one.candidate.nodepool for one in choice.leavers])
+    reasons = np.array([one.reason for one in choice.leavers])
+    for pool in choice.budgets.pools:
+        here = pools == pool
+        bounds = [(here, choice.budgets.left_in_all(pool))]
+        bounds += [
+            (here & (reasons == reason), choice.budgets.left(pool, reason))
+            for reason in (DisruptionReason.EMPTY, DisruptionReason.UNDERUTILIZED)
+        ]
+        for some, most in bounds:
+            columns = np.flatnonzero(some)
+            if most < len(columns):
+                yield _Row(columns, np.ones(len(columns)), float(most))

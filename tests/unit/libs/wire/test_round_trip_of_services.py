@@ -78,6 +78,7 @@ CASES: dict[str, Case] = {
             options=options,
             candidates=tuples(candidates, least=1),
             node_budgets=by_key(st.tuples(names, counts), lambda pair: pair[0]),
+            empty_node_budgets=by_key(st.tuples(names, counts), lambda pair: pair[0]),
             move_price_nanos_per_hour=amounts,
             max_moves=some(counts),
         ),

@@ -148,6 +148,41 @@ def test_no_more_nodes_go_than_the_budget_of_their_pool() -> None:
     assert sum(len(one.candidates) for one in found.commands) == 2
 
 
+@pytest.mark.parametrize(
+    ("occupied", "empty", "given_up"),
+    [
+        pytest.param(0, 1, (0, 1), id="empty ones only"),
+        pytest.param(0, 9, (0, 2), id="all empty ones"),
+        pytest.param(2, 0, (2, 0), id="none that is empty"),
+        pytest.param(1, 2, (0, 2), id="together no more than the larger"),
+        pytest.param(2, 1, (1, 1), id="the scarcer reason first"),
+        pytest.param(9, 9, (3, 2), id="both freely"),
+    ],
+)
+def test_budgets_count_for_each_reason(
+    occupied: int, empty: int, given_up: tuple[int, int]
+) -> None:
+    fleet = on_demand(
+        *(a_machine(f"used-{number}", 1) for number in range(3)),
+        *(a_machine(f"void-{number}") for number in range(2)),
+        a_machine("large", 1, cpus=16),
+    )
+    names = [f"used-{number}" for number in range(3)] + ["void-0", "void-1"]
+
+    found = asked(
+        fleet,
+        *names,
+        node_budgets=(("default", occupied),),
+        empty_node_budgets=(("default", empty),),
+    )
+
+    reasons = [one.reason for one in found.commands for _ in one.candidates]
+    of_each = (DisruptionReason.UNDERUTILIZED, DisruptionReason.EMPTY)
+    assert tuple(map(reasons.count, of_each)) == given_up
+    bounds = dict(zip(of_each, (occupied, empty), strict=True))
+    assert all(number < bounds[reason] for number, reason in enumerate(reasons))
+
+
 def test_no_more_pods_move_than_allowed() -> None:
     fleet = on_demand(
         a_machine("a", 1, 1, 1), a_machine("b", 1), a_machine("c", 1, 1), a_machine("d", cpus=16)

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from libs.domain.nodepool import DisruptionReason
 from libs.domain.plan import Candidate
 from services.solver.core.consolidating import milp
+from services.solver.core.consolidating.budgets import Budgets
 from services.solver.core.consolidating.choice import Choice, wares
 from services.solver.core.consolidating.delete_set import chosen, greedily
 from services.solver.core.consolidating.leavers import Leaver
@@ -42,7 +44,7 @@ def a_choice(*leavers: Leaver, free: int = 100, own: int = 0, **override: Any) -
         "own": np.full((len(leavers), 2), own, np.int64),
         "free": row(free, free),
         "wares": wares(row(), np.zeros((0, 2), np.int64)),
-        "budgets": {},
+        "budgets": Budgets(),
         "move_price": 0,
         "most_moves": None,
     }
@@ -74,7 +76,7 @@ def test_a_pool_loses_no_more_than_its_budget(
         a_leaver("a", 3, 1),
         a_leaver("b", 2, 1),
         a_leaver("c", 1, 1, pool="other"),
-        budgets={"default": 1},
+        budgets=Budgets(most={("default", DisruptionReason.EMPTY): 1}),
     )
 
     assert names(choose(choice)) == ["a", "c"]
