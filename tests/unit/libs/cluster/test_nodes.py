@@ -1,7 +1,10 @@
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from libs.cluster.state import ClusterState
 from libs.domain.reason import TargetKind
 from tests.unit.libs.cluster.clusters import (
     NOW,
@@ -12,7 +15,7 @@ from tests.unit.libs.cluster.clusters import (
     snapshot_of,
     taken,
 )
-from tests.unit.libs.kube.manifests import Document, a_node, a_nodeclaim, a_nodepool
+from tests.unit.libs.kube.manifests import Document, a_node, a_nodeclaim, a_nodepool, a_pod
 
 TIME = "2026-07-01T00:00:00Z"
 
@@ -180,3 +183,43 @@ def test_what_the_last_node_of_a_type_reported_is_remembered_while_its_class_is_
     (seen,) = with_pool.observed_allocatable.values()
     assert seen.allocatable.get("memory") == 7 * 2**30
     assert not taken(state).observed_allocatable
+
+
+def test_nodes_and_claims_are_shared_by_snapshots_as_long_as_nothing_of_them_changes() -> None:
+    state = a_state(a_nodepool(), *_pair())
+    first = taken(state)
+
+    state.upsert(an_object_of(a_pod("p", nodeName="node-x1")))
+    second = taken(state)
+
+    assert second.nodes is first.nodes
+    assert second.nodeclaims is first.nodeclaims
+    assert second.observed_allocatable is first.observed_allocatable
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state.upsert(an_object_of(a_node("node-y", providerID="kwok://y"))),
+        lambda state: state.upsert(an_object_of(a_nodeclaim("y"))),
+        lambda state: state.remove("Node", "", "node-x1"),
+        lambda state: state.remove("NodeClaim", "", "x1"),
+        lambda state: state.nominate(TargetKind.NODE, "node-x1", NOW + timedelta(minutes=1)),
+        lambda state: state.forget_in_flight("new"),
+    ],
+    ids=["node", "claim", "node gone", "claim gone", "nomination", "claim in flight gone"],
+)
+def test_nodes_and_claims_are_those_of_a_state_that_never_made_any_before(
+    change: Callable[[ClusterState], None],
+) -> None:
+    known, fresh = (a_state(a_nodepool(), *_pair()) for _ in range(2))
+    for state in (known, fresh):
+        state.claim_in_flight(replace(taken(state).nodeclaims["x1"], name="new"))
+    before = taken(known)
+
+    for state in (known, fresh):
+        change(state)
+
+    found, expected = taken(known), taken(fresh)
+    assert (found.nodes, found.nodeclaims) == (expected.nodes, expected.nodeclaims)
+    assert (found.nodes, found.nodeclaims) != (before.nodes, before.nodeclaims)
