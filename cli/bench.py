@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cli.formats import Format
+from cli.ranges import MOST, real, whole
 from libs.domain.solution import PreferencePolicy, SolveOptions
 
 app = typer.Typer(
@@ -17,20 +18,41 @@ app = typer.Typer(
     help="Measure the real services on fixed workloads; see docs/benchmarks.md.",
 )
 
+_MANY = 10_000_000
+"""More of anything is a slip: nothing here holds so much."""
+
 Name = Annotated[
     str,
     typer.Option(
         help="peer-mix, distinct, preferences, deployments, mixed, openb or standing.",
     ),
 ]
-Pods = Annotated[int | None, typer.Option(min=0, help="Pods; else as many as is usual.")]
-Types = Annotated[int | None, typer.Option(min=1, help="Instance types; else as is usual.")]
-Nodes = Annotated[int | None, typer.Option(min=0, help="Nodes that run already, 30 pods each.")]
+Pods = Annotated[
+    int | None,
+    typer.Option(parser=whole(0, _MANY), metavar="N", help="Pods; else as many as is usual."),
+]
+Types = Annotated[
+    int | None,
+    typer.Option(parser=whole(1, _MANY), metavar="N", help="Instance types; else as is usual."),
+]
+Nodes = Annotated[
+    int | None,
+    typer.Option(parser=whole(0, _MANY), metavar="N", help="Nodes that run already, 30 pods each."),
+]
 Families = Annotated[str, typer.Option(help="Categories of EC2 types, such as c,m,r; else all.")]
-Seed = Annotated[int, typer.Option(help="Of the workload.")]
-Repeat = Annotated[int, typer.Option(min=1, help="Runs, for p50 and p99.")]
+Seed = Annotated[int, typer.Option(parser=whole(0, MOST), metavar="N", help="Of the workload.")]
+Repeat = Annotated[
+    int, typer.Option(parser=whole(1, _MANY), metavar="N", help="Runs, for p50 and p99.")
+]
 Check = Annotated[bool, typer.Option("--check/--no-check", help="Judge the plan afterwards.")]
 Output = Annotated[Format, typer.Option("--format", help="How to print.")]
+
+
+def _shares(found: tuple[float, float]) -> tuple[float, float]:
+    least, largest = found
+    if not 0 < least <= largest <= 1:
+        raise typer.BadParameter(f"{least:g} {largest:g} are not shares from 0 to 1, least first")
+    return found
 
 
 @app.command()
@@ -43,7 +65,12 @@ def solve(
     seed: Seed = 42,
     repeat: Repeat = 5,
     delta: Annotated[
-        int, typer.Option(min=0, help="Pods that arrive while all others are held already.")
+        int,
+        typer.Option(
+            parser=whole(0, _MANY),
+            metavar="N",
+            help="Pods that arrive while all others are held already.",
+        ),
     ] = 0,
     fresh: Annotated[bool, typer.Option("--fresh", help="A new process for each run.")] = False,
     preference_policy: Annotated[
@@ -66,14 +93,24 @@ def solve(
 @app.command()
 def quality(
     workload: Name = "deployments",
-    pods: Annotated[int | None, typer.Option(min=1, help="Pods; else 2,000.")] = None,
+    pods: Annotated[
+        int | None, typer.Option(parser=whole(1, _MANY), metavar="N", help="Pods; else 2,000.")
+    ] = None,
     types: Types = None,
     families: Annotated[
         str, typer.Option(help="Categories of EC2 types, such as c,m,r; or all of them.")
     ] = "",
-    budget: Annotated[float, typer.Option(min=0, help="Seconds of the refine stage.")] = 2.0,
+    budget: Annotated[
+        float,
+        typer.Option(
+            parser=real(0, 86_400), metavar="SECONDS", help="Seconds of the refine stage."
+        ),
+    ] = 2.0,
     iterations: Annotated[
-        int | None, typer.Option(min=0, help="Of the refine stage, instead of seconds.")
+        int | None,
+        typer.Option(
+            parser=whole(0, _MANY), metavar="N", help="Of the refine stage, instead of seconds."
+        ),
     ] = None,
     seed: Seed = 42,
     repeat: Repeat = 1,
@@ -110,8 +147,12 @@ def simulate(
     nodes: Nodes = None,
     families: Families = "",
     seed: Seed = 42,
-    repeat: Annotated[int, typer.Option(min=1, help="Calls, for p50 and p99.")] = 30,
-    scenarios: Annotated[int, typer.Option(min=1, help="What-ifs in one call.")] = 1,
+    repeat: Annotated[
+        int, typer.Option(parser=whole(1, _MANY), metavar="N", help="Calls, for p50 and p99.")
+    ] = 30,
+    scenarios: Annotated[
+        int, typer.Option(parser=whole(1, _MANY), metavar="N", help="What-ifs in one call.")
+    ] = 1,
     output: Output = Format.TABLE,
 ) -> None:
     """Time what-ifs that take one node away from a cluster that runs."""
@@ -125,17 +166,22 @@ def simulate(
 
 @app.command()
 def consolidate(
-    nodes: Annotated[int, typer.Option(min=1, help="Nodes that run.")] = 500,
+    nodes: Annotated[
+        int, typer.Option(parser=whole(1, _MANY), metavar="N", help="Nodes that run.")
+    ] = 500,
     types: Types = None,
     families: Annotated[str, typer.Option(help="Categories of their EC2 types.")] = "c,m,r",
     utilisation: Annotated[
-        tuple[float, float], typer.Option(help="Least and largest share of a node in use.")
+        tuple[float, float],
+        typer.Option(callback=_shares, help="Least and largest share of a node in use."),
     ] = (0.15, 0.65),
     node_budget: Annotated[
         str, typer.Option(metavar="PERCENT", help="Most nodes to give up, such as 10%.")
     ] = "",
     seed: Seed = 42,
-    repeat: Annotated[int, typer.Option(min=1, help="Runs, for p50 and p99.")] = 3,
+    repeat: Annotated[
+        int, typer.Option(parser=whole(1, _MANY), metavar="N", help="Runs, for p50 and p99.")
+    ] = 3,
     output: Output = Format.TABLE,
 ) -> None:
     """Say what giving up and replacing nodes saves, beside one command by the peer's rule.
@@ -157,7 +203,9 @@ def consolidate(
 @app.command()
 def cold(
     workload: Name = "peer-mix",
-    pods: Annotated[int, typer.Option(min=1, help="Pods of the first question.")] = 100,
+    pods: Annotated[
+        int, typer.Option(parser=whole(1, _MANY), metavar="N", help="Pods of the first question.")
+    ] = 100,
     types: Types = None,
     seed: Seed = 42,
     repeat: Repeat = 5,

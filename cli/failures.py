@@ -3,16 +3,48 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.status import Status
+from typer.core import TyperGroup
 
 from libs.domain.errors import InvalidRequest
 
 BAD_INPUT = 2
 NEGATIVE = 3
 """The answer is a no: a pod has no place, a plan breaks a rule."""
+
+
+class OneLineErrors(TyperGroup):
+    """The root of the commands; what cannot be read of a command line is bad input like all else.
+
+    A class because that is how typer lets its errors be shown otherwise than in boxes.
+    """
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line, and end with its exit code."""
+        try:
+            code = super().main(*args, **{**extra, "standalone_mode": False})
+        except typer.TyperException as error:
+            if told := _told(error):
+                print(f"joiner: {told}", file=sys.stderr)
+            sys.exit(error.exit_code)
+        except typer.Abort:
+            sys.exit(1)
+        sys.exit(code or 0)
+
+
+def _told(error: typer.TyperException) -> str:
+    """Return the error in one line that begins with the option; empty where help was printed."""
+    detail = " ".join(error.format_message().split())
+    if isinstance(error, typer.BadParameter) and error.message and error.param is not None:
+        names = error.param.opts
+        name = next((one for one in names if one.startswith("--")), error.param.metavar or names[0])
+        message = " ".join(error.message.split()).removeprefix("Value error, ")
+        return f"{name}: {message.removesuffix('.')}"
+    return detail[:1].lower() + detail[1:].removesuffix(".")
 
 
 @contextmanager

@@ -10,13 +10,16 @@ from typing import Annotated
 import typer
 
 from cli import bench
+from cli.failures import OneLineErrors
 from cli.formats import Format
 from cli.options import Bounds, Choices, Judge, Machines, Subject, WhatIf
+from cli.ranges import MOST, count_or_percent, real, whole
 from cli.refining import Refining
 from libs.domain.question import SubjectKind
 from libs.domain.solution import MinValuesPolicy, PreferencePolicy
 
 app = typer.Typer(
+    cls=OneLineErrors,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Joiner: ask what to buy, why a pod waits, and whether a plan holds.",
@@ -69,9 +72,21 @@ RefineBudget = Annotated[
 ]
 RefineIterations = Annotated[
     int | None,
-    typer.Option(min=0, help="Exactly so many iterations instead: the same plan each time."),
+    typer.Option(
+        parser=whole(0),
+        metavar="N",
+        help="Exactly so many iterations instead: the same plan each time.",
+    ),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of that search.")]
+Seed = Annotated[
+    int,
+    typer.Option(parser=whole(-MOST - 1), metavar="N", help="Seed of that search."),
+]
+
+_MOST_DOLLARS = 1_000_000
+"""Per hour: beyond it nothing is bought or moved any more."""
+_MOST_PODS = 2**31 - 1
+"""As many as the question's field of 32 bits holds."""
 
 _NONE: list[str] = []
 """What is not given; typer takes lists only."""
@@ -113,7 +128,12 @@ def plan(
         str, typer.Option(metavar="PERCENT", help="Most of new spot nodes of one offering.")
     ] = "0",
     objective_spot_types: Annotated[
-        int, typer.Option(min=0, max=600, help="Least types that a spot node may be launched as.")
+        int,
+        typer.Option(
+            parser=whole(0, 600),
+            metavar="N",
+            help="Least types that a spot node may be launched as.",
+        ),
     ] = 0,
 ) -> None:
     """Find a place for every waiting pod in the files, and print what would be bought.
@@ -261,14 +281,26 @@ def consolidate(
     node_budget: Annotated[
         str,
         typer.Option(
-            metavar="N|P%", help="Most nodes to give up per pool; else as its own budgets allow."
+            parser=count_or_percent(_MOST_PODS),
+            metavar="N|P%",
+            help="Most nodes to give up per pool; else as its own budgets allow.",
         ),
     ] = "",
     move_price: Annotated[
-        float, typer.Option(help="Saving in $/h that moving one pod has to be worth.")
+        float,
+        typer.Option(
+            parser=real(0, _MOST_DOLLARS),
+            metavar="$/h",
+            help="Saving that moving one pod has to be worth.",
+        ),
     ] = 0.0,
     max_moves: Annotated[
-        int | None, typer.Option(help="Most pods to move; without it any number.")
+        int | None,
+        typer.Option(
+            parser=whole(0, _MOST_PODS),
+            metavar="N",
+            help="Most pods to move; without it any number.",
+        ),
     ] = None,
     catalogue: CatalogueName = "kwok",
     output: Output = Format.TABLE,

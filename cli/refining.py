@@ -1,19 +1,20 @@
 """How to refine and what to choose a plan by, as it was typed."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from decimal import Decimal, InvalidOperation
-from typing import TypeVar
 
 from libs.domain.duration import parse_go
 from libs.domain.errors import InvalidRequest
-from libs.domain.objective import PPM, BlastRadius, Licence, Objective, SpotDiversity
+from libs.domain.labels import label_value_problem, qualified_name_problem
+from libs.domain.objective import MOST_WEIGHT, PPM, BlastRadius, Licence, Objective, SpotDiversity
 from libs.domain.requirements import Requirements
 from libs.domain.solution import SolveOptions
 
-T = TypeVar("T")
-
+_LICENCE = "--objective-licence"
 _NANOS = 10**9
+_MOST_DOLLARS = MOST_WEIGHT // _NANOS
+_WHOLE = 100
 _MOST_DIGITS = 32
 
 
@@ -41,7 +42,7 @@ class Refining:
         """
         return replace(
             options,
-            refine_budget=_named("--refine-budget", lambda: parse_go(self.budget)),
+            refine_budget=_span("--refine-budget", self.budget),
             refine_iterations=self.iterations,
             seed=self.seed,
             objective=self._objective(),
@@ -59,23 +60,36 @@ class Refining:
         )
 
 
-def _named(option: str, made: Callable[[], T]) -> T:
-    """Return what is made; an error names the option."""
+def _span(option: str, text: str) -> timedelta:
     try:
-        return made()
+        found = parse_go(text)
     except InvalidRequest as error:
         raise InvalidRequest(str(error), field=option) from None
+    if found < timedelta(0):
+        raise InvalidRequest(f"{text!r} is below 0", field=option)
+    return found
 
 
 def _licence(text: str) -> Licence:
-    option = "--objective-licence"
-    labels, _, dollars = text.rpartition(":")
-    pairs = [one.partition("=") for one in labels.split(",") if one]
-    for key, equals, value in pairs:
-        if not key or not equals or not value:
-            raise InvalidRequest(f"{labels!r} is not KEY=VALUE,KEY=VALUE", field=option)
-    nodes = Requirements.from_labels({key: value for key, _, value in pairs})
-    return Licence(nodes=nodes, nanos_per_hour=_nanos(option, dollars))
+    labels, colon, dollars = text.rpartition(":")
+    if not colon:
+        raise InvalidRequest(
+            f"{text!r} is not KEY=VALUE,…:DOLLARS, such as kubernetes.io/os=windows:0.5",
+            field=_LICENCE,
+        )
+    nodes = Requirements.from_labels(dict(map(_label, filter(None, labels.split(",")))))
+    return Licence(nodes=nodes, nanos_per_hour=_nanos(_LICENCE, dollars))
+
+
+def _label(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals or not value:
+        raise InvalidRequest(f"{text!r} is no label; write KEY=VALUE", field=_LICENCE)
+    if problem := qualified_name_problem(key):
+        raise InvalidRequest(f"{key!r} is no key of a label: {problem}", field=_LICENCE)
+    if problem := label_value_problem(value):
+        raise InvalidRequest(f"{value!r} is no value of a label: {problem}", field=_LICENCE)
+    return key, value
 
 
 def _blast_radius(text: str) -> BlastRadius:
@@ -84,29 +98,36 @@ def _blast_radius(text: str) -> BlastRadius:
     if not colon:
         raise InvalidRequest(f"{text!r} is not PERCENT:DOLLARS, such as 25:0.01", field=option)
     ppm = _ppm(option, share)
-    return _named(
-        option, lambda: BlastRadius(share_ppm=ppm, pod_nanos_per_hour=_nanos(option, dollars))
-    )
+    if not ppm:
+        raise InvalidRequest(
+            f"{share!r} is no share of a workload; write more than 0 percent", field=option
+        )
+    return BlastRadius(share_ppm=ppm, pod_nanos_per_hour=_nanos(option, dollars))
 
 
 def _nanos(option: str, text: str) -> int:
     """Return dollars per hour in nano-dollars."""
-    return _scaled(option, text, _NANOS, "dollars per hour, such as 0.01")
+    found = _amount(option, text, "dollars per hour, such as 0.01")
+    if not 0 <= found <= _MOST_DOLLARS:
+        raise InvalidRequest(
+            f"{text!r} is not between 0 and {_MOST_DOLLARS:,} dollars per hour", field=option
+        )
+    return int(found * _NANOS)
 
 
 def _ppm(option: str, text: str) -> int:
     """Return percent in millionths."""
-    found = _scaled(option, text.removesuffix("%"), PPM // 100, "percent, such as 25")
-    if found > PPM:
-        raise InvalidRequest(f"{text!r} is above 100 percent", field=option)
-    return found
+    found = _amount(option, text.removesuffix("%"), "percent, such as 25")
+    if not 0 <= found <= _WHOLE:
+        raise InvalidRequest(f"{text!r} is not between 0 and 100 percent", field=option)
+    return int(found * PPM / _WHOLE)
 
 
-def _scaled(option: str, text: str, unit: int, what: str) -> int:
+def _amount(option: str, text: str, what: str) -> Decimal:
     try:
         number = Decimal(text) if len(text) <= _MOST_DIGITS else Decimal("NaN")
     except InvalidOperation:
         number = Decimal("NaN")
-    if not number.is_finite() or not 0 <= number <= unit:
+    if not number.is_finite():
         raise InvalidRequest(f"{text!r} is no amount of {what}", field=option)
-    return int(number * unit)
+    return number

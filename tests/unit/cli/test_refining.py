@@ -51,6 +51,41 @@ def test_what_is_typed_is_asked() -> None:
 @pytest.mark.parametrize(
     ("typed", "named"),
     [
+        pytest.param(Refining(budget="-1s"), "--refine-budget: '-1s' is below 0", id="no budget"),
+        pytest.param(
+            Refining(node="1000001"),
+            "--objective-node: '1000001' is not between 0 and 1,000,000 dollars per hour",
+            id="a fortune",
+        ),
+        pytest.param(
+            Refining(interruption="99999999999999999999"),
+            "--objective-interruption: .* dollars per hour",
+            id="beyond 64 bits",
+        ),
+        pytest.param(
+            Refining(licences=("foo",)),
+            "--objective-licence: 'foo' is not KEY=VALUE",
+            id="no syntax",
+        ),
+        pytest.param(
+            Refining(licences=("a b=c:1",)), "'a b' is no key of a label", id="no key of a label"
+        ),
+        pytest.param(
+            Refining(licences=("a=b c:1",)), "'b c' is no value of a label", id="no label's value"
+        ),
+        pytest.param(
+            Refining(licences=(":-1",)), "--objective-licence: .*dollars", id="a licence that pays"
+        ),
+        pytest.param(
+            Refining(blast_radius="0.00001:1"),
+            "--objective-blast-radius: .* more than 0 percent",
+            id="a share of nothing",
+        ),
+        pytest.param(
+            Refining(blast_radius="5:9e9"),
+            "--objective-blast-radius: .* dollars per hour",
+            id="a pod for a fortune",
+        ),
         pytest.param(Refining(budget="soon"), "--refine-budget", id="no span"),
         pytest.param(Refining(interruption="-1"), "--objective-interruption", id="negative"),
         pytest.param(Refining(node="cheap"), "--objective-node", id="no number"),
