@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 
 from libs.domain.errors import Unavailable
 from libs.domain.plan import Nomination, PlannedNodeClaim
+from libs.domain.reason import Rule
 from libs.domain.resources import CPU, MEMORY
+from services.solver.core.case import a_case
 from services.solver.core.consolidating.instead import claim_of, with_replacement
 from services.solver.core.consolidating.leavers import Leaver
 from services.solver.core.consolidating.remains import Remains, after, trial_of
@@ -18,7 +20,11 @@ from services.solver.core.consolidating.replacing import Replacement, replacemen
 from services.solver.core.consolidating.seats import Seats, seats
 from services.solver.core.encode import Encoded, problem
 from services.solver.core.packing import Packer
+from services.solver.core.pool_reasons import pool_rejection
+from services.solver.core.problem import Problem
 from services.solver.core.workload import Group, choice
+
+_NO_PLACE = "its pods have no other place"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +106,10 @@ def attempt(bench: Bench, remains: Remains, wanted: Attempt) -> Found | Failure:
     packer = Packer(problem(tried, groups), bench.cancelled)
     if not packer.run():
         raise Unavailable("the caller has gone away")
-    for group, left in zip(packer.groups, packer.left, strict=True):
+    for number, (group, left) in enumerate(zip(packer.groups, packer.left, strict=True)):
         if left:
-            return Failure(message="its pods have no other place", pod_uid=group.uids[-left])
+            limited = _over_limits(packer.problem, number) if wanted.buys else ""
+            return Failure(message=f"{_NO_PLACE}{limited}", pod_uid=group.uids[-left])
     if len(packer.bins.claims) > 1:
         return Failure(message="its pods need more than one new node")
     done = _Packed(tried=tried, packer=packer, seats=seats(packer))
@@ -110,6 +117,19 @@ def attempt(bench: Bench, remains: Remains, wanted: Attempt) -> Found | Failure:
     if isinstance(bought, str):
         return Failure(message=bought)
     return _found(remains, wanted, done, bought)
+
+
+def _over_limits(problem: Problem, group: int) -> str:
+    """Return in words which limits keep a pool from buying a node for a group, if any do."""
+    case = a_case(problem, group)
+    for template in problem.templates:
+        found = pool_rejection(case, template) if template.pool.limits else None
+        if found is not None and found.rule is Rule.POOL_LIMITS:
+            return (
+                f', and nodepool "{template.pool.name}" buys none: {found.message}; '
+                "a node counts until it is gone"
+            )
+    return ""
 
 
 def _groups(wanted: Attempt) -> tuple[Group, ...]:

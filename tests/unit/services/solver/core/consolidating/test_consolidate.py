@@ -270,6 +270,20 @@ def test_a_replacement_needs_room_below_the_limits_while_both_stand() -> None:
     found = asked(on_demand(a_machine("a", 1, cpus=16), nodepools=[limited]))
 
     assert found.commands == ()
+    ((blocker,),) = (one.blockers for one in found.left_alone)
+    assert blocker.kind == BlockerKind.NO_PLACE
+    assert 'nodepool "default" buys none: limits leave 1 cpu' in blocker.message
+    assert "a node counts until it is gone" in blocker.message
+
+
+def test_limits_are_not_to_blame_where_no_pool_sells_what_a_pod_needs() -> None:
+    limited = replace(ON_DEMAND, limits=amounts(cpu=17))
+    picky = a_shape(1, selector={label_keys.ARCH: "s390x"})
+
+    found = asked(on_demand(a_machine("a", 1, cpus=16), nodepools=[limited], shapes=[picky]))
+
+    ((blocker,),) = (one.blockers for one in found.left_alone)
+    assert "limits" not in blocker.message
 
 
 @pytest.mark.parametrize(
