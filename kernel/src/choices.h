@@ -7,20 +7,24 @@ namespace joiner {
 
 class Choices {
 public:
-    Choices(ClaimClasses& classes, const Ask& ask, const Verdict& where)
-        : classes_(classes), ask_(ask), where_(where), chosen_(where.ranked.size()) {}
+    // `places`: the alternatives of labels, in the order in which they are tried.
+    Choices(ClaimClasses& classes, std::vector<int> places, const Verdict& where)
+        : classes_(classes),
+          places_(std::move(places)),
+          where_(where),
+          chosen_(where.ranked.size()) {}
 
     // Goes on to the next way; false if there is none.
     bool next() {
-        if (ask_.places.empty()) return false;
-        if (tried_ && ++place_ < ask_.places.size()) return true;
+        if (places_.empty()) return false;
+        if (tried_ && ++place_ < places_.size()) return true;
         if (tried_ == kMost || (tried_ && !advance())) return false;
         ++tried_;
         place_ = 0;
         bounds_ = classes_.bounds(combined());
         return true;
     }
-    int place() const { return ask_.places[place_]; }
+    int place() const { return places_[place_]; }
     int bounds() const { return bounds_; }
 
 private:
@@ -48,7 +52,7 @@ private:
     }
 
     ClaimClasses& classes_;
-    const Ask& ask_;
+    const std::vector<int> places_;
     const Verdict& where_;
     std::vector<std::size_t> chosen_;
     std::size_t place_ = 0;

@@ -10,7 +10,7 @@ namespace joiner {
 
 Amount Packing::join(int group, int ask, Verdict& where, Amount want) {
     Amount placed = 0;
-    Choices choices(classes_, topology_.ask(ask), where);
+    Choices choices(classes_, topology_.ask(ask).places, where);
     while (placed < want && choices.next()) {
         placed +=
             join_choice({group, ask, choices.place(), choices.bounds()}, where, want - placed);

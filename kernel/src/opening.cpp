@@ -124,7 +124,7 @@ void Packing::each_opening(const Opening& opening, Use use) {
     const Ask& ask = topology_.ask(opening.ask);
     const Verdict& where = opening.where;
     const Amounts nothing(classes_.resources());
-    for (Choices choices(classes_, ask, where); choices.next();) {
+    for (Choices choices(classes_, cheapest_first(opening), where); choices.next();) {
         const Choice choice{opening.group, opening.ask, choices.place(), choices.bounds()};
         const int known = narrowed(opening.root, nothing.data(), choice, where);
         if (known < 0) continue;
@@ -144,6 +144,25 @@ void Packing::each_opening(const Opening& opening, Use use) {
             }
         }
     }
+}
+
+// Returns the alternatives of labels that a pod asks for, that with the cheapest node first.
+std::vector<int> Packing::cheapest_first(const Opening& opening) {
+    const Ask& ask = topology_.ask(opening.ask);
+    if (ask.places.size() < 2) return ask.places;
+    const int bounds = classes_.bounds(opening.where.bounds);
+    std::vector<std::pair<Amount, int>> priced;
+    for (const int place : ask.places) {
+        const int known = classes_.narrow(opening.root, place, bounds);
+        if (known < 0) continue;
+        const int offering = classes_[known].cheapest(ask.request.amounts.data());
+        if (offering >= 0) priced.emplace_back(classes_[known].sold.price[offering], place);
+    }
+    const auto cheaper = [](const auto& one, const auto& other) { return one.first < other.first; };
+    std::stable_sort(priced.begin(), priced.end(), cheaper);
+    std::vector<int> found;
+    for (const auto& [price, place] : priced) found.push_back(place);
+    return found;
 }
 
 // Opens as many claims of a class as the pods need, one where there is anything to count; returns

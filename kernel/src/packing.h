@@ -79,6 +79,7 @@ private:
                                       int whole, const std::vector<int>& kinds);
     static Arrivals either(const std::vector<Arrivals>& arrivals, const std::vector<int>& kinds);
     std::optional<Amount> open_some(const Opening& opening, Amount want);
+    std::vector<int> cheapest_first(const Opening& opening);
     Amount open_as(const Opening& opening, int known, Amount want);
     template <typename Use>
     void each_opening(const Opening& opening, Use use);
