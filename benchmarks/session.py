@@ -78,6 +78,7 @@ class Session:
         )
         self._epoch = Epoch(boot_id=boot)
         self._revision = 0
+        self._made: ClusterSnapshot | None = None
         self._outbox = SnapshotOutbox()
         self._held: set[SnapshotId] = set()
         self._acknowledged = asyncio.Event()
@@ -119,8 +120,10 @@ class Session:
         number = SnapshotId(cluster_id=_CLUSTER, epoch=self._epoch, revision=self._revision)
         made = self._state.snapshot(NOW, number)
         problems = [f"{one.kind} {one.name}: {one.message}" for one in made.set_aside.values()]
-        if problems or (problems := list(inconsistencies(made))):
+        # As solvers do: what is shared with the snapshot before is not looked at again.
+        if problems or (problems := list(inconsistencies(made, self._made))):
             raise InvalidRequest("; ".join(problems[:_SHOWN]), field="workload")
+        self._made = made
         return made
 
     async def push(self, snapshot: ClusterSnapshot) -> None:
