@@ -77,7 +77,7 @@ class Publisher:
         self._revision += 1
         number = SnapshotId(cluster_id=self._cluster_id, epoch=self._epoch, revision=self._revision)
         snapshot = self._state.snapshot(self._clock.now(), number)
-        problems = inconsistencies(snapshot)
+        problems = inconsistencies(snapshot, self.newest)
         if problems:
             raise NotReady(f"snapshot is inconsistent: {'; '.join(problems[:_NAMED])}")
         self._latest.insert(snapshot)
