@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from cli import clusters
 from cli.choices import load
 from cli.consolidated import print_table
+from cli.consolidation_notes import notes_of
 from cli.failures import bad_input_exits, progress
 from cli.formats import Format, print_json, print_notes
 from cli.options import Bounds, Choices
@@ -19,7 +20,6 @@ from libs.domain.nodeclaim import ConditionType
 from libs.domain.nodepool import ConsolidationPolicy, DisruptionReason
 from libs.domain.plan import Blocker, Decision
 from libs.domain.question import ConsolidateQuestion, Consolidation
-from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.wire.consolidation_json import consolidation_document
 from services.disruption.core.budgets import allowances
@@ -51,7 +51,7 @@ def run(
         limits = _limits(bounds, asked)
         status.update("consolidating")
         found = _consolidated(asked, options, limits)
-    print_notes((*cluster.notes, *_no_claims(cluster.snapshot)))
+    print_notes(notes_of(cluster, catalogue, found))
     if output is Format.JSON:
         print_json(consolidation_document(found))
     else:
@@ -140,8 +140,3 @@ def _budgets(text: str, asked: Question, reason: DisruptionReason) -> dict[str, 
     nodes = asked.snapshot.nodeclaims.values()
     sizes = {pool: sum(one.nodepool == pool for one in nodes) for pool in allowed}
     return {pool: -(-size * int(number) // _WHOLE) for pool, size in sizes.items()}
-
-
-def _no_claims(snapshot: ClusterSnapshot) -> Iterator[str]:
-    if snapshot.nodes and not snapshot.nodeclaims:
-        yield "no NodeClaims are in the input, so that no node may be given up"

@@ -25,6 +25,13 @@ LABELS = {
     "topology.kubernetes.io/zone": "a",
     "node.kubernetes.io/instance-type": "large",
 }
+REPLICA_SET = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "name": "web",
+    "uid": "web",
+    "controller": True,
+}
 
 
 def _conditions(*kinds: str) -> list[dict[str, str]]:
@@ -64,11 +71,19 @@ def _machine(name: str, pods: int, **changes: Any) -> list[dict[str, Any]]:
         )
         for number in range(pods)
     ]
+    for one in running:
+        one["metadata"]["ownerReferences"] = [REPLICA_SET]
     return [node, with_members(claim, **changes), *running]
 
 
 def _asked(folder: Path, *arguments: object, pool: Any = POOL, pods: tuple[int, ...]) -> Outcome:
     machines = [one for number, some in enumerate(pods) for one in _machine(f"n{number}", some)]
+    return _asked_about(folder, machines, *arguments, pool=pool)
+
+
+def _asked_about(
+    folder: Path, machines: list[dict[str, Any]], *arguments: object, pool: Any
+) -> Outcome:
     objects = written(folder, pool, *machines)
     large = with_members(
         TYPE,
@@ -212,3 +227,23 @@ def test_nodes_without_claims_are_nobodys_to_give_up(tmp_path: Path) -> None:
 
     assert done.code == 0
     assert "no NodeClaims are in the input" in done.err
+
+
+def test_types_that_the_catalogue_does_not_sell_are_said(
+    tmp_path: Path, free: dict[str, Any]
+) -> None:
+    done = _asked(tmp_path, "--catalogue", "kwok", pool=free, pods=(1, 1))
+
+    assert "no node of 2 is better given up" in done.out
+    assert "catalogue kwok does not sell what 2 nodes with claims are (large)" in done.err
+    assert "--catalogue" in done.err
+
+
+def test_pods_that_nobody_creates_again_are_said(tmp_path: Path, free: dict[str, Any]) -> None:
+    machines = [*_machine("n0", 1), *_machine("n1", 9)]
+    for one in machines:
+        one["metadata"].pop("ownerReferences", None)
+
+    done = _asked_about(tmp_path, machines, pool=free)
+
+    assert "1 pod to move has no controller (shop/n0-0)" in done.err
