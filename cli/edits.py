@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
+from typer import BadParameter
+
 from cli.options import WhatIf
+from cli.ranges import within
 from libs.domain.errors import InvalidRequest
 from libs.domain.scenario import (
     AddNodes,
@@ -22,15 +25,23 @@ from libs.domain.scenario import (
     ScaleOwner,
 )
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.simulating.edited import edited
+from services.solver.core.simulating.draft import MOST_ADDED
+from services.solver.core.simulating.edited import edited, outdone
+from services.solver.core.simulating.owners import is_same_owner
 
 _ADD_NODE = re.compile(
     r"(?P<nodepool>[^=]+)=(?P<instance_type>[^/:]+)/(?P<zone>[^/:]+)/(?P<capacity_type>[^/:]+)"
-    r"(:(?P<count>\d{1,9}))?"
+    r"(:(?P<count>[+-]?[0-9]+))?"
 )
-_SCALE = re.compile(r"(?P<workload>[^=]+)=(?P<replicas>\d{1,9})")
-_PRICE = re.compile(r"((?P<selector>[^:]*):)?(?P<percent>[+-]?\d{1,9}(\.\d{1,4})?)%")
+_SCALE = re.compile(r"(?P<workload>[^=]+)=(?P<replicas>[+-]?[0-9]+)")
+_PRICE = re.compile(
+    r"((?P<selector>[^:]*):)?(?P<percent>[+-]?[0-9]{1,32}(\.[0-9]{1,32})?(e[+-]?[0-9]{1,3})?)%",
+    re.I,
+)
 _PPM_PER_PERCENT = 10_000
+_LEAST_PERCENT, _MOST_PERCENT = -100, 1_000_000
+_ADDED_UP = frozenset({"prices", "add_nodes"})
+"""Of what saying it twice says more."""
 _PRICE_KEYS = ("zone", "type", "capacity-type")
 _KINDS = {
     "deploy": "Deployment",
@@ -50,17 +61,53 @@ _KINDS = {
 def changed(snapshot: ClusterSnapshot, what_if: WhatIf) -> ClusterSnapshot:
     """Return the snapshot after all changes that need no file.
 
+    Prices that are changed twice compound, and nodes that are added twice are two; of a workload
+    the last number counts; anything else that is said twice happens once.
+
     Raises:
         InvalidRequest: a text cannot be read, or names what is not there; names the option.
     """
+    _check_workloads(what_if)
+    read = [(what_if.where(field, text), edit) for field, text, edit in _edits(what_if)]
+    late = outdone([edit for _, edit in read])
+    for index, (where, edit) in enumerate(read):
+        if index not in late:
+            try:
+                snapshot = edited(snapshot, [edit])
+            except InvalidRequest as error:
+                raise InvalidRequest(error.detail, field=where) from None
+    return snapshot
+
+
+def _edits(what_if: WhatIf) -> Iterator[tuple[str, str, Edit]]:
+    """Yield field, text and meaning of each change."""
+    seen = set()
     for field, text in what_if.texts():
         parse = _PARSERS.get(field)
-        if parse is not None:
-            try:
-                snapshot = edited(snapshot, [parse(text)])
-            except InvalidRequest as error:
-                raise InvalidRequest(error.detail, field=what_if.where(field, text)) from None
-    return snapshot
+        if parse is None or (field, text) in seen:
+            continue
+        if field not in _ADDED_UP:
+            seen.add((field, text))
+        try:
+            yield field, text, parse(text)
+        except InvalidRequest as error:
+            raise InvalidRequest(error.detail, field=what_if.where(field, text)) from None
+
+
+def _check_workloads(what_if: WhatIf) -> None:
+    """Refuse a workload that is to have some pods and to be gone.
+
+    Raises:
+        InvalidRequest: there is one.
+    """
+    scaled = [(one, text) for text in what_if.scale if (one := _readable(text)) is not None]
+    for text in what_if.remove_workloads:
+        for one, other in scaled:
+            if is_same_owner(one, _scaled(text, 0)):
+                raise InvalidRequest(
+                    f"{what_if.where('scale', other)} is about the same workload; give one of them",
+                    field=what_if.where("remove_workloads", text),
+                )
 
 
 def awakened(
@@ -77,10 +124,14 @@ def awakened(
         spec, metadata = document.get("spec") or {}, document["metadata"]
         if kind not in _KINDS.values() or spec.get("replicas") != 0:
             continue
-        for one in wanted:
-            named = (metadata.get("namespace"), metadata["name"]) == (one.namespace, one.name)
-            if named and one.kind in ("", kind):
-                yield {**document, "spec": {**spec, "replicas": one.replicas}}
+        named = [
+            one
+            for one in wanted
+            if (metadata.get("namespace"), metadata["name"]) == (one.namespace, one.name)
+            and one.kind in ("", kind)
+        ]
+        if named:
+            yield {**document, "spec": {**spec, "replicas": named[-1].replicas}}
 
 
 def _readable(text: str) -> ScaleOwner | None:
@@ -94,6 +145,11 @@ def _price(text: str) -> Edit:
     found = _PRICE.fullmatch(text)
     if found is None:
         raise InvalidRequest("write zone=Z,type=T,capacity-type=C:+10%, or less before the colon")
+    percent = Decimal(found["percent"])
+    if percent < _LEAST_PERCENT:
+        raise InvalidRequest("no more than 100 % less")
+    if percent > _MOST_PERCENT:
+        raise InvalidRequest(f"no more than {_MOST_PERCENT:,} % more")
     selected: dict[str, str] = {}
     for part in filter(None, (found["selector"] or "").split(",")):
         key, _, value = part.partition("=")
@@ -101,7 +157,7 @@ def _price(text: str) -> Edit:
             known = ", ".join(_PRICE_KEYS)
             raise InvalidRequest(f"{part!r} selects nothing; there are {known}, each with a value")
         selected[key] = value
-    ppm = int(Decimal(found["percent"]) * _PPM_PER_PERCENT)
+    ppm = int(percent * _PPM_PER_PERCENT)
     return EditOfferings(
         zone=selected.get("zone", ""),
         capacity_type=selected.get("capacity-type", ""),
@@ -112,15 +168,14 @@ def _price(text: str) -> Edit:
 
 def _add_node(text: str) -> Edit:
     found = _ADD_NODE.fullmatch(text)
-    count = int(found["count"] or 1) if found else 0
-    if found is None or not count:
+    if found is None:
         raise InvalidRequest("write POOL=TYPE/ZONE/CAPACITY-TYPE, or with :N behind it for N nodes")
     return AddNodes(
         nodepool=found["nodepool"],
         instance_type=found["instance_type"],
         zone=found["zone"],
         capacity_type=found["capacity_type"],
-        count=count,
+        count=_count(found["count"] or "1", 1),
     )
 
 
@@ -128,7 +183,15 @@ def _scale(text: str) -> ScaleOwner:
     found = _SCALE.fullmatch(text)
     if found is None:
         raise InvalidRequest("write NS/NAME=N, or NS/KIND/NAME=N")
-    return _scaled(found["workload"], int(found["replicas"]))
+    return _scaled(found["workload"], _count(found["replicas"], 0))
+
+
+def _count(digits: str, least: int) -> int:
+    """Return how many nodes or pods there are to be."""
+    try:
+        return within(digits, least, MOST_ADDED)
+    except BadParameter as error:
+        raise InvalidRequest(error.message) from None
 
 
 def _remove_workload(text: str) -> Edit:

@@ -68,8 +68,7 @@ def _asked(question: Question) -> list[WhatIf]:
         asked += what_ifs(question.scenario_file)
     if not asked:
         raise InvalidRequest(
-            "says nothing that changes: give --remove-node, --add, --scale, … or --scenario-file",
-            field="joiner simulate",
+            "nothing is to change: give --remove-node, --add, --scale, … or --scenario-file"
         )
     return asked
 

@@ -176,6 +176,49 @@ def test_a_workload_that_sleeps_is_woken(tmp_path: Path, name: str) -> None:
     assert answer["response"]["pods"]["onExisting"] == "2"
 
 
+@pytest.mark.parametrize(
+    ("flags", "once"),
+    [
+        pytest.param(
+            ["--scale", "shop/web=0", "--scale", "shop/web=3"],
+            ["--scale", "shop/web=3"],
+            id="scale",
+        ),
+        pytest.param(
+            ["--scale", "shop/deployment/web=9", "--scale", "shop/web=1"],
+            ["--scale", "shop/web=1"],
+            id="by its kind",
+        ),
+        pytest.param(
+            ["--remove-node", "n1", "--remove-node", "n1"], ["--remove-node", "n1"], id="node"
+        ),
+        pytest.param(
+            ["--remove-node", "n1", "--cordon-node", "n1"],
+            ["--remove-node", "n1"],
+            id="gone and cordoned",
+        ),
+        pytest.param(
+            ["--remove-pool", "pool", "--remove-pool", "pool"], ["--remove-pool", "pool"], id="pool"
+        ),
+    ],
+)
+def test_what_is_said_twice_of_one_thing_happens_once(
+    tmp_path: Path, flags: list[str], once: list[str]
+) -> None:
+    code = 3 if "--remove-pool" in flags else 0
+
+    answer = simulated(tmp_path, *flags, code=code)
+
+    expected = simulated(tmp_path, *once, code=code)
+    assert answer | {"scenario": ""} == expected | {"scenario": ""}
+
+
+def test_prices_that_change_twice_compound(tmp_path: Path) -> None:
+    answer = simulated(tmp_path, "--price", "+10%", "--price", "+10%")
+
+    assert answer["diff"]["costAfterNanosPerHour"] == str(500_000_000 * 121 // 100)
+
+
 def test_what_ifs_are_refined_when_asked(tmp_path: Path) -> None:
     answer = simulated(tmp_path, "--scale", "shop/web=9", "--refine-iterations", "5", "--seed", "1")
 
@@ -289,7 +332,30 @@ def test_a_file_has_many_what_ifs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("flags", "said"),
     [
-        pytest.param([], "joiner simulate: says nothing that changes", id="nothing"),
+        pytest.param([], "joiner: nothing is to change: give --remove-node", id="nothing"),
+        pytest.param(
+            ["--scale", "shop/web=5", "--remove-workload", "shop/deployment/web"],
+            "--remove-workload shop/deployment/web: --scale shop/web=5 is about the same workload",
+            id="scaled and gone",
+        ),
+        pytest.param(
+            ["--price", "-101%"], "--price -101%: no more than 100 % less", id="a price below 0"
+        ),
+        pytest.param(["--price", "-100.0001%"], "no more than 100 % less", id="a bit below 0"),
+        pytest.param(
+            ["--price", "zone=a:+1e9%"], "no more than 1,000,000 % more", id="a price beyond all"
+        ),
+        pytest.param(
+            ["--scale", "shop/web=99999999999999"],
+            "--scale shop/web=99999999999999: 99999999999999 is above 200000",
+            id="too many pods",
+        ),
+        pytest.param(["--scale", "shop/web=-3"], "-3 is below 0", id="fewer than none"),
+        pytest.param(
+            ["--add-node", "pool=small/a/on-demand:1000000000"],
+            "1000000000 is above 200000",
+            id="too many nodes",
+        ),
         pytest.param(
             ["--remove-node", "n2"],
             '--remove-node n2: there is no node "n2"; there is "n1"',
@@ -313,7 +379,7 @@ def test_a_file_has_many_what_ifs(tmp_path: Path) -> None:
         pytest.param(["--price", "pool=x:+10%"], "'pool=x' selects nothing", id="price key"),
         pytest.param(["--add-node", "pool"], "--add-node pool: write POOL=TYPE", id="add node"),
         pytest.param(
-            ["--add-node", "pool=small/a/on-demand:0"], "write POOL=TYPE", id="no node at all"
+            ["--add-node", "pool=small/a/on-demand:0"], "0 is below 1", id="no node at all"
         ),
         pytest.param(
             ["--add-node", "poool=small/a/on-demand"], 'perhaps "pool"', id="pool of a node"

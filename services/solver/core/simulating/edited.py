@@ -4,7 +4,7 @@ A pure function; the edits are made in order, each on what those before it left,
 not touch is shared with the snapshot they were made on.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
@@ -24,6 +24,7 @@ from libs.domain.scenario import (
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.simulating import new_nodes, nodes, offerings, pods, pools
 from services.solver.core.simulating.draft import Draft
+from services.solver.core.simulating.owners import is_same_owner
 
 _MAKERS: Mapping[type[Any], Callable[[Draft, Any], None]] = {
     AddNodes: new_nodes.add_nodes,
@@ -55,9 +56,27 @@ def edited(snapshot: ClusterSnapshot, edits: Iterable[Edit]) -> ClusterSnapshot:
 def drafted(snapshot: ClusterSnapshot, edits: Iterable[Edit]) -> Draft:
     """Return the same as a draft, which knows what was touched; errors are the same."""
     draft = Draft(snapshot)
-    for index, edit in enumerate(edits):
+    asked = tuple(edits)
+    late = outdone(asked)
+    for index, edit in enumerate(asked):
+        if index in late:
+            continue
         try:
             _MAKERS[type(edit)](draft, edit)
         except InvalidRequest as error:
             raise error.under(f"edits[{index}]") from None
     return draft
+
+
+def outdone(edits: Sequence[Edit]) -> frozenset[int]:
+    """Return the positions of edits that a later one makes void.
+
+    Of a workload the last number counts: pods that a smaller one took away would else come back as
+    others, without their place.
+    """
+    scaled = [(index, one) for index, one in enumerate(edits) if isinstance(one, ScaleOwner)]
+    return frozenset(
+        index
+        for index, one in scaled
+        if any(later > index and is_same_owner(one, other) for later, other in scaled)
+    )

@@ -47,6 +47,13 @@ def pods_of(draft: Draft, edit: ScaleOwner) -> tuple[str, list[PodRow]]:
     return next(iter(by_kind.items()))
 
 
+def is_same_owner(one: ScaleOwner, other: ScaleOwner) -> bool:
+    """Tell whether two edits are about one workload; a kind that is not said is any."""
+    if (one.namespace, one.name) != (other.namespace, other.name):
+        return False
+    return one.kind == other.kind or "" in (one.kind, other.kind)
+
+
 def _known_as(owner: Owner, edit: ScaleOwner) -> str | None:
     """Return the kind as which a pod's owner has that name; None if it has another."""
     if owner.is_node:

@@ -229,3 +229,21 @@ def test_what_cannot_be_is_refused_by_field(edit: ScaleOwner | AddPods, message:
         edited(a_cluster(*rows, daemonsets=[a_daemonset()]), [edit])
 
     assert str(refused.value) == f"edits[0].{message}"
+
+
+@pytest.mark.parametrize(
+    ("edits", "replicas"),
+    [
+        pytest.param([scaled("web", 1), scaled("web", 3)], 3, id="down, then up"),
+        pytest.param([scaled("web", 0), scaled("web", 2, "Deployment")], 2, id="gone, then back"),
+        pytest.param([scaled("web", 5), scaled("web", 2)], 2, id="up, then down"),
+    ],
+)
+def test_of_one_workload_the_last_number_counts(edits: list[ScaleOwner], replicas: int) -> None:
+    cluster = a_cluster(running("a"), running("b"))
+
+    after = edited(cluster, edits)
+
+    assert after == edited(cluster, edits[-1:])
+    assert len(names(after)) == replicas
+    assert {"a", "b"} <= set(names(after))
