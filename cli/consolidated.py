@@ -25,7 +25,11 @@ def print_table(found: Consolidation, names: Mapping[str, str], nodes: int) -> N
     console.print(_summary(found, nodes), highlight=False)
     if found.commands:
         console.print(_commands(found.commands))
-        console.print("in this order; any number of them from the first on will do")
+        console.print(
+            "in this order, each once the pods of the one before run again; "
+            "any number of them from the first on will do",
+            soft_wrap=True,
+        )
     for line in _reasons(found.left_alone, names):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 

@@ -108,6 +108,7 @@ def test_commands_are_told_in_their_order(tmp_path: Path, free: dict[str, Any]) 
 
     assert (done.code, done.err) == (0, "")
     assert "1 of 3 nodes given up, 1 pod moved: 6.0000 → 4.0000 $/h" in done.out
+    assert "in this order, each once the pods of the one before run again; any number" in done.out
     assert "1 node stays: n1: it takes pods of nodes that are given up" in done.out
     assert "1 node stays: n2: nothing that has room for its pods is cheaper" in done.out
 

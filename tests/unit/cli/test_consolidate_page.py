@@ -1,12 +1,16 @@
-"""`docs/consolidate.md` against the kinds of blockers and the options of the command."""
+"""`docs/consolidate.md` against the contract, the kinds of blockers, the command's options."""
 
 import re
 from pathlib import Path
 
+from joiner.solver.v1 import solver_pb2
+
 from libs.domain.blocking import BlockerKind
 from tests.unit.cli.command import joiner
+from tests.unit.cli.output_page import contract, sections
 
-TEXT = (Path(__file__).parents[3] / "docs" / "consolidate.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+TEXT = (DOCS / "consolidate.md").read_text(encoding="utf-8")
 
 
 def test_the_options_of_the_page_are_those_of_the_command() -> None:
@@ -22,3 +26,16 @@ def test_the_reasons_of_the_page_are_kinds_of_blockers() -> None:
 
     assert kinds
     assert set(kinds) <= {str(kind) for kind in BlockerKind}
+
+
+def test_every_message_field_and_value_is_on_this_page_or_on_that_of_plans() -> None:
+    documented = sections(DOCS / "plan-output.md") | sections(DOCS / "consolidate.md")
+    wanted = contract(solver_pb2.ConsolidateResponse.DESCRIPTOR)
+
+    assert {name: documented.get(name) for name in wanted} == wanted
+
+
+def test_no_message_is_on_the_page_that_is_not_in_the_answer() -> None:
+    own = sections(DOCS / "consolidate.md").keys() - {"Why a node stays"}
+
+    assert own <= contract(solver_pb2.ConsolidateResponse.DESCRIPTOR).keys()
