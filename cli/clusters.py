@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cli import documents
-from cli.formats import counted
+from cli.formats import counted, few
 from cli.held import held
 from libs import catalogues
 from libs.cluster import files
@@ -17,6 +17,7 @@ from libs.domain.capacity import Catalogue, NodeClassRef
 from libs.domain.errors import InvalidRequest
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.plan import UnplacedPods
+from libs.domain.price import unpriced
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.domain.topology import TopologySpread
 from libs.kube.convert.pod import POD_GROUP
@@ -107,6 +108,7 @@ def load(
             *_waiting_for_devices(snapshot, gates),
             *_without_group(loaded.documents),
             *_set_aside(snapshot),
+            *_without_price(snapshot),
         ),
         left_out=loaded.state.left_out(),
         documents=loaded.documents,
@@ -238,3 +240,12 @@ def _set_aside(snapshot: ClusterSnapshot) -> Iterator[str]:
     hidden = len(items) - _PROBLEMS_SHOWN
     if hidden > 0:
         yield f"{hidden} more objects set aside"
+
+
+def _without_price(snapshot: ClusterSnapshot) -> Iterator[str]:
+    """Say how many nodes count for nothing wherever costs are told."""
+    if names := unpriced(snapshot):
+        yield (
+            f"{counted(len(names), 'node')} without a known price, by type, zone, capacity type "
+            f"and NodePool: {few(names)}"
+        )

@@ -10,6 +10,7 @@ from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.price import OfferingKey, prices
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.market import NOTHING_REMEMBERED, Market, Memory
 
 _SPELLINGS = {
@@ -25,7 +26,9 @@ _UNKNOWN: OfferingKey = ("", "", "")
 def existing_price(
     snapshot: ClusterSnapshot, market: Market, memory: Memory = NOTHING_REMEMBERED
 ) -> int:
-    """Return nano-dollars per hour of all claims whose type, zone and capacity type are known.
+    """Return nano-dollars per hour of all nodes and claims whose offering is known.
+
+    A node without a claim is of the offering that its labels name, sold to the pool they name.
 
     Overlays count for nodes that exist as well: they say what is really paid.
     """
@@ -47,21 +50,35 @@ def summed_price(snapshot: ClusterSnapshot, market: Market, memory: Memory) -> i
     reader: IdentityMemo[Node, OfferingKey] = memory.few(
         "offerings of nodes", lambda: IdentityMemo(_offering_of)
     )
-    nodes = [node for node in snapshot.nodes.values() if node.nodeclaim]
+    claims = snapshot.nodeclaims
+    nodes = [node for node in snapshot.nodes.values() if node.nodeclaim in claims]
     keys = dict(zip((node.nodeclaim for node in nodes), reader.of_all(nodes), strict=True))
     known: dict[int, Mapping[OfferingKey, int]] = {}
-    found = 0
-    for claim in snapshot.nodeclaims.values():
-        columns = market.of_claim(claim)
+
+    def price(columns: CatalogueColumns | None, key: OfferingKey) -> int:
         if columns is None:
-            continue
+            return 0
         if id(columns) not in known:
             known[id(columns)] = _prices(columns.source, memory)
+        return known[id(columns)].get(key, 0)
+
+    found = 0
+    for claim in claims.values():
         key = keys.get(claim.name, _UNKNOWN)
         if "" in key:
             key = _filled(key, _offering_of(claim))
-        found += known[id(columns)].get(key, 0)
+        found += price(market.of_claim(claim), key)
+    if len(nodes) < len(snapshot.nodes):
+        alone = [node for node in snapshot.nodes.values() if node.nodeclaim not in claims]
+        for node, key in zip(alone, reader.of_all(alone), strict=True):
+            found += price(_sold_to(node, market), key)
     return found
+
+
+def _sold_to(node: Node, market: Market) -> CatalogueColumns | None:
+    """Return what is sold to the pool that a node's label names."""
+    own = market.by_pool.get(dict(node.labels).get(label_keys.NODEPOOL, ""))
+    return None if own is None else own.columns
 
 
 def _prices(catalogue: Catalogue, memory: Memory) -> Mapping[OfferingKey, int]:

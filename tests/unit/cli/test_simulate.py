@@ -427,6 +427,28 @@ def test_a_file_without_the_kind_is_refused(tmp_path: Path) -> None:
     assert f"--pool-file {pods}: holds no NodePool" in refused(tmp_path, "--pool-file", pods)
 
 
+def test_a_node_without_a_claim_costs_what_its_labels_name(tmp_path: Path) -> None:
+    strange = with_members(MANAGED, metadata={"name": "n2", "labels": {}})
+    files = written(tmp_path, RUNNING, MANAGED, strange, POOL)
+
+    done = joiner(
+        "simulate",
+        "-f",
+        files,
+        "--catalogue",
+        _types(tmp_path),
+        "--cordon-node=n1",
+        "--format=json",
+    )
+
+    (answer,) = json.loads(done.out)["scenarios"]
+    assert answer["diff"]["costBeforeNanosPerHour"] == "500000000"
+    assert answer["response"]["cost"]["existingNanosPerHour"] == "500000000"
+    assert "note: 1 node without a known price, by type, zone, capacity type and NodePool: n2" in (
+        done.err.splitlines()
+    )
+
+
 def test_people_are_told_what_changes(tmp_path: Path) -> None:
     done = joiner(
         "simulate",

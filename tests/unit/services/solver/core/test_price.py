@@ -6,6 +6,7 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.node import Node
+from libs.domain.price import unpriced
 from libs.domain.solution import SolveOptions
 from services.solver.core.market import NOTHING_REMEMBERED, market
 from services.solver.core.price import existing_price
@@ -13,6 +14,7 @@ from tests.support.builders import (
     a_catalogue,
     a_node,
     a_nodeclaim,
+    a_pool,
     a_snapshot,
     a_type,
     an_offering,
@@ -59,6 +61,35 @@ def test_a_node_costs_what_its_labels_name(
     sold = market(snapshot, SolveOptions(), NOTHING_REMEMBERED)
 
     assert existing_price(snapshot, sold) == price
+    assert bool(unpriced(snapshot)) == (node is not None and not price)
+
+
+IN_POOL = ((label_keys.NODEPOOL, "pool"),)
+
+
+@pytest.mark.parametrize(
+    ("labels", "price"),
+    [
+        pytest.param((*M_4.items(), *IN_POOL), 5, id="of a pool"),
+        pytest.param((*OLD_M_8, *IN_POOL), 7, id="by old names"),
+        pytest.param(tuple(M_4.items()), 0, id="of no pool"),
+        pytest.param((*M_4.items(), (label_keys.NODEPOOL, "gone")), 0, id="of a pool that is gone"),
+        pytest.param(IN_POOL, 0, id="of no offering"),
+    ],
+)
+def test_a_node_without_a_claim_costs_what_its_labels_name(
+    labels: tuple[tuple[str, str], ...], price: int
+) -> None:
+    snapshot = a_snapshot(
+        nodes=[_with_labels(a_node("node-1"), labels), _with_labels(a_node("node-2"), ())],
+        nodepools=[a_pool("pool")],
+        catalogues=[SOLD],
+    )
+
+    sold = market(snapshot, SolveOptions(), NOTHING_REMEMBERED)
+
+    assert existing_price(snapshot, sold) == price
+    assert unpriced(snapshot) == (("node-2",) if price else ("node-1", "node-2"))
 
 
 def _with_labels(node: Node, labels: tuple[tuple[str, str], ...]) -> Node:
