@@ -1,4 +1,4 @@
-// The ways in which a claim may be narrowed for a pod, best balanced first.
+// The domains to which a claim may be narrowed for a pod, best balanced first.
 #pragma once
 
 #include "verdict.h"
@@ -7,24 +7,16 @@ namespace joiner {
 
 class Choices {
 public:
-    // `places`: the alternatives of labels, in the order in which they are tried.
-    Choices(ClaimClasses& classes, std::vector<int> places, const Verdict& where)
-        : classes_(classes),
-          places_(std::move(places)),
-          where_(where),
-          chosen_(where.ranked.size()) {}
+    Choices(ClaimClasses& classes, const Verdict& where)
+        : classes_(classes), where_(where), chosen_(where.ranked.size()) {}
 
     // Goes on to the next way; false if there is none.
     bool next() {
-        if (places_.empty()) return false;
-        if (tried_ && ++place_ < places_.size()) return true;
         if (tried_ == kMost || (tried_ && !advance())) return false;
         ++tried_;
-        place_ = 0;
         bounds_ = classes_.bounds(combined());
         return true;
     }
-    int place() const { return places_[place_]; }
     int bounds() const { return bounds_; }
 
 private:
@@ -52,10 +44,8 @@ private:
     }
 
     ClaimClasses& classes_;
-    const std::vector<int> places_;
     const Verdict& where_;
     std::vector<std::size_t> chosen_;
-    std::size_t place_ = 0;
     int tried_ = 0;
     int bounds_ = 0;
 };

@@ -10,15 +10,22 @@ namespace joiner {
 
 Amount Packing::join(int group, int ask, Verdict& where, Amount want) {
     Amount placed = 0;
-    Choices choices(classes_, topology_.ask(ask).places, where);
-    while (placed < want && choices.next()) {
-        placed +=
-            join_choice({group, ask, choices.place(), choices.bounds()}, where, want - placed);
+    const std::vector<int>& places = topology_.ask(ask).places;
+    for (Choices choices(classes_, where); placed < want && choices.next();) {
+        // By one of several alternatives a claim may get dearer that does not by another.
+        for (const bool dearer : {false, true}) {
+            if (!dearer && places.size() == 1) continue;
+            for (const int place : places) {
+                if (placed >= want) break;
+                const Choice choice{group, ask, place, choices.bounds()};
+                placed += join_choice(choice, where, want - placed, dearer);
+            }
+        }
     }
     return placed;
 }
 
-Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want) {
+Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want, bool dearer) {
     const Ask& ask = topology_.ask(choice.ask);
     // What a claim becomes, by its class; of the same class claims are pinned by what is on them.
     std::unordered_map<int, int> become;
@@ -47,7 +54,7 @@ Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want) {
         taken[place] = count;
         left -= count;
     }
-    for (std::size_t place = 0; place < order.size() && left > 0; ++place) {
+    for (std::size_t place = 0; dearer && place < order.size() && left > 0; ++place) {
         const int claim = order[place].second;
         if (!ask.request.fits(bins_.headroom(claim))) continue;
         const int known = becomes(claim);

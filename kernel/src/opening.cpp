@@ -124,23 +124,26 @@ void Packing::each_opening(const Opening& opening, Use use) {
     const Ask& ask = topology_.ask(opening.ask);
     const Verdict& where = opening.where;
     const Amounts nothing(classes_.resources());
-    for (Choices choices(classes_, cheapest_first(opening), where); choices.next();) {
-        const Choice choice{opening.group, opening.ask, choices.place(), choices.bounds()};
-        const int known = narrowed(opening.root, nothing.data(), choice, where);
-        if (known < 0) continue;
-        if (use(known)) return;
-        Amounts least;
-        for (const MinValues& wanted : classes_[known].wanted) least.push_back(wanted.least);
-        if (where.pins.empty() ||
-            keeps_values(classes_[known], ask.request.amounts.data(), least)) {
-            continue;
-        }
-        const int free = classes_.narrow(opening.root, choice.place, choice.bounds);
-        if (free < 0) continue;
-        for (const int key : where.pins) {
-            for (const int one : classes_.split(free, key, ask.request)) {
-                const int pinned = classes_.pinned(one, where.pins, ask.request.amounts.data());
-                if (pinned >= 0 && use(pinned)) return;
+    const std::vector<int> places = cheapest_first(opening);
+    for (Choices choices(classes_, where); choices.next();) {
+        for (const int place : places) {
+            const Choice choice{opening.group, opening.ask, place, choices.bounds()};
+            const int known = narrowed(opening.root, nothing.data(), choice, where);
+            if (known < 0) continue;
+            if (use(known)) return;
+            Amounts least;
+            for (const MinValues& wanted : classes_[known].wanted) least.push_back(wanted.least);
+            if (where.pins.empty() ||
+                keeps_values(classes_[known], ask.request.amounts.data(), least)) {
+                continue;
+            }
+            const int free = classes_.narrow(opening.root, place, choice.bounds);
+            if (free < 0) continue;
+            for (const int key : where.pins) {
+                for (const int one : classes_.split(free, key, ask.request)) {
+                    const int pinned = classes_.pinned(one, where.pins, ask.request.amounts.data());
+                    if (pinned >= 0 && use(pinned)) return;
+                }
             }
         }
     }

@@ -64,7 +64,8 @@ private:
 
     // On claims of this plan.
     Amount join(int group, int ask, Verdict& where, Amount want);
-    Amount join_choice(const Choice& choice, Verdict& where, Amount want);
+    // `dearer`: whether claims may get dearer by it.
+    Amount join_choice(const Choice& choice, Verdict& where, Amount want, bool dearer);
     template <typename Becomes>
     Amount join_with_devices(const Choice& choice, Verdict& where, Becomes becomes);
     // Returns what a claim of a class, with so much used, becomes if a pod moves in; -1.
