@@ -17,6 +17,7 @@ from libs.domain.requirements import ANYTHING
 from services.solver.core.arrivals import Arrivals, either, reached
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
+from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.devices.allocating import Devices, Grant, PlannedGrant
 from services.solver.core.domains import members
@@ -31,7 +32,7 @@ from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, Ints
 
 _NEVER = -1
-"""Stands for a class that there is not."""
+"""Stands for a class, or a reservation, that there is not."""
 
 
 class Algebra:
@@ -83,22 +84,25 @@ class Algebra:
 
     def _add_template(self, template: Template, allowance: Allowance) -> None:
         columns = template.columns
-        reserved = [
-            self._reservations.get(one.reservation_id, -1)
-            if one.capacity_type == CapacityType.RESERVED
-            else -1
-            for one in columns.offerings
-        ]
         self.packing.add_template(
             template.room,
             columns.row,
             columns.price,
-            np.array(reserved, np.int64),
-            columns.rank.argsort(),
+            self._reservations_of(columns),
+            _inverse(columns.rank),
             template.capacities,
             list(allowance.left),
             allowance.nodes,
         )
+
+    def _reservations_of(self, columns: CatalogueColumns) -> Ints:
+        """Return (n_offerings,): the number of each offering's reservation, -1 for none."""
+        found = np.full(len(columns.offerings), _NEVER, np.int64)
+        if self._reservations and columns.reservations:
+            for position, one in enumerate(columns.offerings):
+                if one.capacity_type == CapacityType.RESERVED:
+                    found[position] = self._reservations.get(one.reservation_id, _NEVER)
+        return found
 
     def key(self, key: str) -> int:
         """Return the number of a topology key."""
@@ -331,3 +335,10 @@ class Algebra:
         """Give the devices that were found last to a pod on a claim."""
         if self._devices is not None and self._granted is not None:
             self._devices.take_planned(self._shape_of[shape], claim, self._granted)
+
+
+def _inverse(rank: Ints) -> Ints:
+    """Return (n,): which one has each rank."""
+    found = np.empty_like(rank)
+    found[rank] = np.arange(len(rank))
+    return found
