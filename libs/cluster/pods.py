@@ -14,10 +14,10 @@ from libs.cluster.default_spread import NO_DEFAULTS, DefaultSpread
 from libs.cluster.problems import Problems
 from libs.cluster.published import Completed, PodRecord, Published
 from libs.cluster.resolving import Resolver
-from libs.cluster.shapes import Completion, RawShape, Shapes, filtered
+from libs.cluster.shapes import Completion, RawShape, Shapes, filtered, held_on
 from libs.domain.errors import InvalidRequest
 from libs.domain.plan import UnplacedPods
-from libs.domain.pod import NodeTerm, PodRow, PodShape
+from libs.domain.pod import PodRow, PodShape
 from libs.domain.reason import Rule, Unplaceable
 from libs.domain.requirements import ANYTHING
 from libs.domain.topology import TopologySpread
@@ -202,9 +202,7 @@ class Pods:
                 namespace=pod.metadata.namespace,
                 requests=pod_requests(pod),
                 node_selector=ANYTHING,
-                required_node_terms=(
-                    NodeTerm(requirements=ANYTHING, node_names=(pod.spec.node_name,)),
-                ),
+                required_node_terms=held_on(pod.spec.node_name),
                 host_ports=host_ports(pod.spec),
             )
         except InvalidRequest:
@@ -231,6 +229,9 @@ class Pods:
                 completion, record.missing = _completed(
                     completion, record, placement.resolver, shared
                 )
+                if record.missing is not None:
+                    # Its successor could not be placed either, wherever that goes.
+                    completion = replace(completion, stays_on=record.row.node)
             record.shape = self._shapes.finish(raw, completion)
         if record.finished is None or record.finished.shape != record.shape.id:
             # Much faster than `_replace`, and done for every pod.

@@ -15,7 +15,8 @@ from itertools import count
 import msgspec
 
 from libs.domain.device import DeviceClaim
-from libs.domain.pod import HostPort, PodShape
+from libs.domain.pod import HostPort, NodeTerm, PodShape
+from libs.domain.requirements import ANYTHING
 from libs.domain.resources import NOTHING, Resources
 from libs.domain.topology import TopologySpread
 from libs.kube.convert.pod import constraints, sized
@@ -42,6 +43,9 @@ class RawShape:
     namespace_keys: frozenset[str]
 
 
+_ANYWHERE = NodeTerm(requirements=ANYTHING)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
     """What the rest of the cluster adds to a raw shape."""
@@ -51,6 +55,8 @@ class Completion:
     device_claims: tuple[DeviceClaim, ...] = ()
     default_spread: tuple[TopologySpread, ...] = ()
     """Only for a shape that has no spread constraints of its own."""
+    stays_on: str = ""
+    """The node of a pod that runs but could not be placed anew; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -137,6 +143,11 @@ class Shapes:
                 id=next(self._shape_ids),
                 labels=completion.labels,
                 topology_spread=raw.shape.topology_spread or completion.default_spread,
+                required_node_terms=(
+                    held_on(completion.stays_on, raw.shape.required_node_terms)
+                    if completion.stays_on
+                    else raw.shape.required_node_terms
+                ),
                 volumes=completion.volumes.topology,
                 volume_attach_counts=completion.volumes.attached,
                 shared_volumes=completion.volumes.shared,
@@ -158,6 +169,11 @@ class Shapes:
         if len(self._ids) > 2 * len(finished) + _SPARE:
             self._ids = {key: one for key, one in self._ids.items() if one.id in finished}
             self._plain = {key: one for key, one in self._plain.items() if one.id in finished}
+
+
+def held_on(node: str, terms: tuple[NodeTerm, ...] = ()) -> tuple[NodeTerm, ...]:
+    """Return the terms of a pod that runs, and of which nobody knows where else it may."""
+    return tuple(replace(one, node_names=(node,)) for one in terms or (_ANYWHERE,))
 
 
 def filtered(labels: Mapping[str, str], keys: frozenset[str]) -> Labels:

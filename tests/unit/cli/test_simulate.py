@@ -449,6 +449,41 @@ def test_a_node_without_a_claim_costs_what_its_labels_name(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.parametrize(
+    ("annotations", "stranded"),
+    [
+        pytest.param({}, ["web-uid"], id="not yet bound"),
+        pytest.param({"pv.kubernetes.io/bind-completed": "yes"}, [], id="bound"),
+    ],
+)
+def test_a_pod_moves_only_if_its_volume_lets_it_be_placed(
+    tmp_path: Path, annotations: dict[str, str], stranded: list[str]
+) -> None:
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "shop", "annotations": annotations},
+        "spec": {"volumeName": "pv", "accessModes": ["ReadWriteOnce"]},
+        "status": {"phase": "Bound"},
+    }
+    pv = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": "pv"},
+        "spec": {"csi": {"driver": "disks", "volumeHandle": "pv"}},
+    }
+    running = with_members(RUNNING, spec__volumes=[volume])
+    files = written(tmp_path, running, MANAGED, CLAIM, POOL, claim, pv)
+
+    flags = ["--catalogue", _types(tmp_path), "--remove-node", "n1", "--format", "json"]
+    done = joiner("simulate", "-f", files, *flags)
+
+    (answer,) = json.loads(done.out)["scenarios"]
+    assert answer["diff"]["strandedPods"] == stranded
+    assert done.code == (3 if stranded else 0)
+
+
 def test_people_are_told_what_changes(tmp_path: Path) -> None:
     done = joiner(
         "simulate",

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import count, islice
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.pod import PodPhase, PodRow, PodShape
+from libs.domain.pod import NodeTerm, PodPhase, PodRow, PodShape
 from libs.domain.scenario import AddPods, ScaleOwner
 from services.solver.core.simulating.devices import release
 from services.solver.core.simulating.draft import Draft
@@ -119,6 +119,7 @@ def _like(draft: Draft, newest: PodRow) -> PodRow:
     changed = replace(
         shape,
         volumes=() if own else shape.volumes,
+        required_node_terms=_free(newest, shape) if own else shape.required_node_terms,
         device_claims=tuple(
             one if one.claim else replace(one, allocated_terms=(), reserved_for=())
             for one in shape.device_claims
@@ -130,6 +131,14 @@ def _like(draft: Draft, newest: PodRow) -> PodRow:
     changed = replace(changed, id=draft.new_shape_id())
     draft.put("shapes", changed)
     return pattern._replace(shape=changed.id)
+
+
+def _free(row: PodRow, shape: PodShape) -> tuple[NodeTerm, ...]:
+    """Return where a pod may run whose volumes are in order, as those of this one may not be."""
+    terms = shape.required_node_terms
+    if not terms or any(one.node_names != (row.node,) for one in terms):
+        return terms
+    return tuple(replace(one, node_names=()) for one in terms)
 
 
 def _add(draft: Draft, pattern: PodRow, names: Iterator[str], missing: int) -> None:

@@ -219,6 +219,24 @@ def test_a_finished_pod_does_not_share_its_claim() -> None:
     assert shape_of(snapshot, "a").shared_volumes == ()
 
 
+def test_a_pod_that_runs_and_could_not_be_placed_anew_is_held_where_it_is() -> None:
+    hard = {"nodeSelectorTerms": [{"matchExpressions": [{"key": "team", "operator": "Exists"}]}]}
+    pods = [
+        a_pod("a", nodeName="n", volumes=_claiming()),
+        a_pod("b", nodeName="n", volumes=_claiming(), affinity={"nodeAffinity": {REQUIRED: hard}}),
+        a_pod("c", nodeName="n"),
+    ]
+    claim = an_object("v1", "PersistentVolumeClaim", "data", "default", spec={"volumeName": "pv"})
+
+    snapshot = snapshot_of(*pods, a_node("n"), claim)
+
+    assert pod_names(snapshot) == ["a", "b", "c"]
+    (plain,), (narrow,) = (shape_of(snapshot, one).required_node_terms for one in ("a", "b"))
+    assert (plain.node_names, narrow.node_names) == (("n",), ("n",))
+    assert [one.key for one in narrow.requirements] == ["team"]
+    assert shape_of(snapshot, "c").required_node_terms == ()
+
+
 def test_a_claim_that_a_pod_mounts_twice_is_one_volume() -> None:
     twice = [{**one, "name": name} for name in ("v", "w") for one in _claiming()]
 

@@ -8,7 +8,8 @@ import pytest
 from libs.domain import labels as label_keys
 from libs.domain.device import DeviceClaim, DeviceHold, DevicePool
 from libs.domain.errors import InvalidRequest
-from libs.domain.pod import Owner, PodPhase, PodRow
+from libs.domain.pod import NodeTerm, Owner, PodPhase, PodRow
+from libs.domain.requirements import ANYTHING
 from libs.domain.scenario import AddPods, RemoveNodes, ScaleOwner
 from libs.domain.snapshot import ClusterSnapshot, inconsistencies
 from services.solver.core.simulating.edited import edited
@@ -140,6 +141,23 @@ def test_a_replica_brings_a_volume_of_its_own() -> None:
     of_db, of_web = by_name["db-1"], by_name["web-6c4f5b7d9-whatif-1"]
     assert (after.shapes[of_db.shape].volumes, of_db.volume_claims) == ((), ())
     assert (after.shapes[of_web.shape], of_web.volume_claims) == (tied, ("files",))
+
+
+def test_a_replica_is_not_held_where_a_volume_holds_another() -> None:
+    held = (NodeTerm(requirements=ANYTHING, node_names=("node-1",)),)
+    own = running("db-0", DB, volume_claims=("data-db-0",))
+    shared = running("web-1", volume_claims=("files",))
+    snapshot = replace(
+        a_cluster(own, shared), shapes={1: replace(a_shape(1), required_node_terms=held)}
+    )
+
+    after = edited(snapshot, [scaled("db", 2), scaled("web", 2)])
+
+    by_name = {row.name: after.shapes[row.shape] for row in after.pods.rows()}
+    (free,) = by_name["db-1"].required_node_terms
+    assert free.node_names == ()
+    assert by_name["db-0"].required_node_terms == held
+    assert by_name["web-6c4f5b7d9-whatif-1"].required_node_terms == held
 
 
 def test_pods_that_end_do_not_count_and_go_with_their_workload_alone() -> None:
