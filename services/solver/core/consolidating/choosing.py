@@ -142,8 +142,8 @@ class Chooser:
                 continue
             waiting = {one.node for one in left}
             failure = self._try(together, waiting, buys=True)
-            if failure is not None and len(together) > 1:
-                together = (first,)
+            while failure is not None and len(together) > 1:
+                together = team(first, together[1 : len(together) // 2], self._wares)
                 failure = self._try(together, waiting, buys=True)
             if failure is not None:
                 self.blockers[first.node] = _blocker(failure)

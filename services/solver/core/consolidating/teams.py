@@ -17,6 +17,9 @@ NOTHING = 2**62
 """The price where nothing has room."""
 _LARGEST = 16
 """Most nodes that one command replaces together: each is drained before the last is gone."""
+_PATIENCE = 3
+"""How many more nodes may join before the team saves more than it did: sizes double, and so two
+nodes often cost as much together as alone where three are cheaper."""
 
 
 def cheapest(loads: Ints, wares: Wares) -> Ints:
@@ -32,28 +35,33 @@ def cheapest(loads: Ints, wares: Wares) -> Ints:
 def team(first: Leaver, others: Sequence[Leaver], wares: Wares) -> tuple[Leaver, ...]:
     """Return the nodes that are best replaced together with the first one, it included.
 
-    Each that joins saves more than it would if it were replaced alone.
+    Together they save more than if each were replaced alone, and more than with fewer of those that
+    joined.
     """
     found = [first]
+    best_gain, best_size = 0, 1
     load, spent, single, zone = first.load, first.price, first.single, first.zone
     left = list(others)
     loads = np.array([one.load for one in left]).reshape(len(left), len(load))
     prices = np.array([one.price for one in left], np.int64)
     alone = np.maximum(prices - cheapest(loads, wares), 0)
-    while left and len(found) < _LARGEST:
-        before = max(spent - int(cheapest(load[None], wares)[0]), 0)
+    apart = max(spent - int(cheapest(load[None], wares)[0]), 0)
+    while left and len(found) < min(_LARGEST, best_size + _PATIENCE):
         together = cheapest(loads + load, wares)
         suits = [
             single.isdisjoint(one.single) and (not zone or one.zone in ("", zone)) for one in left
         ]
         possible = np.array(suits, np.bool_) & (together < NOTHING)
-        more = np.where(possible, spent + prices - together - before - alone, -1)
-        best = int(more.argmax())
-        if more[best] <= 0:
+        gain = np.where(possible, spent + prices - together - apart - alone, -NOTHING)
+        best = int(gain.argmax())
+        if not possible[best]:
             break
         found.append(left.pop(best))
         single |= found[-1].single
         zone = zone or found[-1].zone
         load, spent = load + loads[best], spent + int(prices[best])
+        apart += int(alone[best])
+        if gain[best] > best_gain:
+            best_gain, best_size = int(gain[best]), len(found)
         loads, prices, alone = (np.delete(one, best, axis=0) for one in (loads, prices, alone))
-    return tuple(found)
+    return tuple(found[:best_size])

@@ -25,6 +25,7 @@ from tests.support.builders import (
     a_pool,
     a_shape,
     a_snapshot,
+    a_spread,
     a_term,
     a_type,
     amounts,
@@ -116,6 +117,41 @@ def test_one_new_node_replaces_several_where_none_alone_has_anything_cheaper() -
     assert [one.node for one in command.candidates] == ["a", "b"]
     assert len(command.replacements) == 1
     assert command.saving_nanos_per_hour == DOLLAR // 10
+
+
+def test_one_new_node_replaces_several_where_that_is_cheaper_than_one_for_each() -> None:
+    types = [
+        a_type("m-1", price=50_000_000, capacity=amounts(cpu=1, memory="4Gi", pods=110)),
+        a_type("m-3", price=100_000_000, capacity=amounts(cpu=3, memory="12Gi", pods=110)),
+        a_type("m-16", price=800_000_000, capacity=amounts(cpu=16, memory="64Gi", pods=110)),
+    ]
+    machines = [a_machine(name, 1, cpus=16) for name in "abcd"]
+
+    found = asked(on_demand(*machines, catalogues=[a_catalogue(*types)]))
+
+    assert sorted(map(len, gone(found))) == [1, 3]
+    assert sum(one.cost_nanos_per_hour for one in found.commands) == 150_000_000
+
+
+def test_fewer_are_replaced_together_where_all_at_once_cannot_be() -> None:
+    types = [
+        a_type("m-4", price=200_000_000, capacity=amounts(cpu=4, memory="16Gi", pods=110)),
+        a_type("m-8", price=300_000_000, capacity=amounts(cpu=8, memory="32Gi", pods=110)),
+        a_type("m-16", price=500_000_000, capacity=amounts(cpu=16, memory="64Gi", pods=110)),
+    ]
+    two_at_most = a_shape(
+        1,
+        cpu="4",
+        labels=(("app", "web"),),
+        topology_spread=(a_spread(label_keys.HOSTNAME, max_skew=2),),
+    )
+    machines = [*(a_machine(name, 1) for name in "abcd"), a_machine("full", 2)]
+    shapes = [two_at_most, a_shape(2, cpu="4", labels={"app": "other"})]
+    fleet = on_demand(*machines, catalogues=[a_catalogue(*types)], shapes=shapes)
+
+    found = asked(fleet, *"abcd")
+
+    assert sorted(map(len, gone(found))) == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,21 @@ def test_a_team_is_replaced_together(
 
 
 @pytest.mark.parametrize(
+    ("loads", "together"),
+    [
+        pytest.param([30, 30], ["a", "b", "c"], id="three where two cost as much as alone"),
+        pytest.param([30], ["a"], id="no two that cost as much as alone"),
+        pytest.param([30, 30, 30], ["a", "b", "c"], id="nobody more than saves"),
+    ],
+)
+def test_a_team_grows_past_a_size_that_saves_nothing(loads: list[int], together: list[str]) -> None:
+    sold = wares(row(1, 2, 4) * DOLLAR, np.array([[32, 32], [90, 90], [180, 180]], np.int64))
+    others = [a_leaver(name, 5, load) for name, load in zip("bcd", loads, strict=False)]
+
+    assert names(team(a_leaver("a", 5, 30), others, sold)) == together
+
+
+@pytest.mark.parametrize(
     ("apart", "together"),
     [
         pytest.param({"single": frozenset({1})}, ["a"], id="pods of which a node has one"),
