@@ -48,10 +48,11 @@ def _not_sold(snapshot: ClusterSnapshot, catalogue: str) -> Iterator[str]:
         if kind not in sold:
             kinds.append(kind or "without a type")
     if kinds:
+        other = "a file" if catalogue == "aws" else "aws or a file"
         yield (
-            f"catalogue {catalogue} does not sell what {counted(len(kinds), 'node')} with claims "
-            f"are ({few(sorted(set(kinds)))}): they have no price and only go if they are empty; "
-            "--catalogue names another one, such as aws or a file"
+            f"{counted(len(kinds), 'node')} of types that catalogue {catalogue} does not sell "
+            f"({few(sorted(set(kinds)))}): without a price a node goes only if it is empty; "
+            f"--catalogue names another one, such as {other}"
         )
 
 
