@@ -5,11 +5,11 @@ the namespace where kubectl would put it.
 
 Laws:
     - A document that is no object is an error that names its source, and the object and the field.
-    - Of two objects with one name the later one counts, with a note.
+    - Of two objects with one name the later one counts, with a note for each source.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,9 @@ import msgspec
 from libs.domain.errors import InvalidRequest
 from libs.kube.objects.decoding import from_document
 from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_of
+
+_NAMED = 3
+"""Most objects that one note names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,8 @@ class _Gathered:
 
     found: dict[tuple[str, str, str], FileObject] = field(default_factory=dict)
     skipped: Counter[str] = field(default_factory=Counter)
-    notes: list[str] = field(default_factory=list)
+    again: dict[str, list[str]] = field(default_factory=dict)
+    """What is there twice, by the source that has it last."""
 
     def add(self, source: str, document: Mapping[str, Any]) -> None:
         api_version, kind = _type_of(source, document)
@@ -95,7 +99,7 @@ class _Gathered:
             )
         key = kind, obj.metadata.namespace, obj.metadata.name
         if key in self.found:
-            self.notes.append(f"{one.shown} is there twice; the later one counts")
+            self.again.setdefault(source, []).append(one.shown)
         self.found[key] = one
 
     def result(self) -> FileObjects:
@@ -103,7 +107,17 @@ class _Gathered:
             f"{count} of {kind} left out: planning does not read that kind"
             for kind, count in sorted(self.skipped.items())
         ]
-        return FileObjects(objects=tuple(self.found.values()), notes=(*self.notes, *left_out))
+        notes = (_twice(source, shown) for source, shown in self.again.items())
+        return FileObjects(objects=tuple(self.found.values()), notes=(*notes, *left_out))
+
+
+def _twice(source: str, shown: Sequence[str]) -> str:
+    """Return what is to be said of objects of one source that are there twice."""
+    if len(shown) == 1:
+        return f"{shown[0]} is there twice; the later one counts"
+    first = ", ".join(one.removeprefix(f"{source}: ") for one in shown[:_NAMED])
+    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
+    return f"{source}: {len(shown)} objects are there twice; the later ones count: {first}{more}"
 
 
 def _flat(source: str, document: object) -> Iterator[Mapping[str, Any]]:

@@ -89,6 +89,15 @@ def test_of_two_objects_with_one_name_the_later_one_counts_with_a_note() -> None
     assert found.notes == ('dump.yaml: Pod "default/a" is there twice; the later one counts',)
 
 
+def test_many_objects_that_are_there_twice_are_told_in_one_note() -> None:
+    found = _load(*(a_pod(name) for name in "abcdabcd"), a_nodepool())
+
+    assert found.notes == (
+        "dump.yaml: 4 objects are there twice; the later ones count: "
+        'Pod "default/a", Pod "default/b", Pod "default/c" and 1 more',
+    )
+
+
 def test_an_object_without_a_namespace_is_in_default() -> None:
     pod = a_pod("a")
     del pod["metadata"]["namespace"]
