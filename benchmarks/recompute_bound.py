@@ -17,7 +17,6 @@ pods, limits of pools and all else are left out, which only lowers the bound.
 
 import json
 import math
-import os
 import re
 import sys
 from collections import Counter
@@ -311,10 +310,9 @@ def solve(entries: list[Entry], kinds: list[Bought], names: list[str]) -> float:
                 rows["room", index, name].append((column, float(amount) / scale[name]))
             column += 1
     counts = {number: count for number, _, count, _ in entries}
-    printed = os.dup(1)
-    os.dup2(2, 1)  # it greets on standard output, whatever its options say
-    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]  # the package has no types
-    highs.silent()
+    # The class beneath: `Highs` prints its name before it can be told not to.
+    highs = highspy._core._Highs()
+    highs.setOptionValue("output_flag", False)
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = column, len(rows)
     program.col_cost_ = np.array(cost)
@@ -332,7 +330,6 @@ def solve(entries: list[Entry], kinds: list[Bought], names: list[str]) -> float:
     highs.run()
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         raise SystemExit(f"the linear program is {highs.getModelStatus()}")
-    os.dup2(printed, 1)
     return float(highs.getInfo().objective_function_value)
 
 
