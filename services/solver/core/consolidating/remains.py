@@ -161,9 +161,7 @@ def with_bin(remains: Remains, added: Standing) -> Remains:
 def has_room(remains: Remains, load: Ints, also_closed: Set[str]) -> bool:
     """Tell whether so much, (n_resources,), is free in sum on the bins that take pods."""
     standing = remains.encoded.standing
-    barred = remains.closed | also_closed
-    open_ = np.array([name not in barred for name in standing.names], np.bool_)
-    free = np.maximum(standing.free[open_], 0).sum(axis=0)
+    free = np.maximum(standing.free[_open(remains, also_closed)], 0).sum(axis=0)
     return bool(covering(free, load))
 
 
@@ -178,9 +176,18 @@ def _are_alike(one: StandingClass, other: StandingClass) -> bool:
 def spare(remains: Remains) -> tuple[tuple[str, ...], Ints]:
     """Return the bins that take pods that move, and what is free on each, (n, n_resources)."""
     standing = remains.encoded.standing
-    open_ = np.array([name not in remains.closed for name in standing.names], np.bool_)
+    open_ = _open(remains, frozenset())
     names = tuple(name for name, is_open in zip(standing.names, open_, strict=True) if is_open)
     return names, np.maximum(standing.free[open_], 0)
+
+
+def _open(remains: Remains, also_closed: Set[str]) -> Bools:
+    """Return (n_bins,): those with room to count on; few pods tolerate that a node is cordoned."""
+    standing = remains.encoded.standing
+    barred = remains.closed | also_closed
+    cordoned = np.array([one.cordoned for one in standing.classes], np.bool_)
+    named = np.array([name not in barred for name in standing.names], np.bool_)
+    return named & ~cordoned[standing.class_of] if len(named) else named
 
 
 def _without_samples(group: Group) -> Group:

@@ -219,6 +219,18 @@ def test_budgets_count_for_each_reason(
     assert all(number < bounds[reason] for number, reason in enumerate(reasons))
 
 
+def test_room_on_a_cordoned_node_is_not_counted_on() -> None:
+    types = [
+        a_type("m-4", price=200_000_000, capacity=amounts(cpu=4, memory="16Gi", pods=110)),
+        a_type("m-8", price=300_000_000, capacity=amounts(cpu=8, memory="32Gi", pods=110)),
+        a_type("m-16", price=500_000_000, capacity=amounts(cpu=16, memory="64Gi", pods=110)),
+    ]
+    machines = [*(a_machine(name, 1) for name in "abcd"), a_machine("e", unschedulable=True)]
+    fleet = on_demand(*machines, catalogues=[a_catalogue(*types)], shapes=[a_shape(1, cpu="4")])
+
+    assert gone(asked(fleet, *"abcd")) == [["a", "b", "c", "d"]]
+
+
 def test_no_more_pods_move_than_allowed() -> None:
     fleet = on_demand(
         a_machine("a", 1, 1, 1), a_machine("b", 1), a_machine("c", 1, 1), a_machine("d", cpus=16)
