@@ -109,6 +109,7 @@ def load(
             *_without_group(loaded.documents),
             *_set_aside(snapshot),
             *_without_price(snapshot),
+            *_held(loaded.state.held()),
         ),
         left_out=loaded.state.left_out(),
         documents=loaded.documents,
@@ -248,4 +249,15 @@ def _without_price(snapshot: ClusterSnapshot) -> Iterator[str]:
         yield (
             f"{counted(len(names), 'node')} without a known price, by type, zone, capacity type "
             f"and NodePool: {few(names)}"
+        )
+
+
+def _held(names: Mapping[str, str]) -> Iterator[str]:
+    """Say how many pods run that no change can move, since they could not be placed anew."""
+    if names:
+        name = min(names)
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield (
+            f"{counted(len(names), 'pod')} that could not be placed again stay where they run: "
+            f"{name} ({names[name]}){more}"
         )

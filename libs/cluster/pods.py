@@ -64,6 +64,7 @@ class Pods:
         self._nodes: frozenset[str] = _NOTHING
         """Nodes of the last snapshot."""
         self._left_out: dict[tuple[Rule, str], list[str]] = {}
+        self._held: dict[str, str] = {}
         self._users: Counter[str] = Counter()
         """How many pods use each volume: a claim by `namespace/name`, a disk by its name."""
         self._raws: Counter[RawShape] = Counter()
@@ -137,6 +138,10 @@ class Pods:
         ]
         return tuple(sorted(found, key=lambda one: one.pod_uids))
 
+    def held(self) -> Mapping[str, str]:
+        """Return what keeps pods where they run that could not be placed anew, by their names."""
+        return self._held
+
     def raws(self) -> list[RawShape]:
         """Return the raw shapes of the pods that matter, each once."""
         return list(self._raws)
@@ -151,7 +156,7 @@ class Pods:
 
     def complete(self, placement: Placement, problems: Problems) -> Completed:
         """Return the pods as they are published; what is wrong is reported and left out."""
-        self._left_out = {}
+        self._left_out, self._held = {}, {}
         for key, record in self._to_look_at(placement):
             shared = self._shared(record)
             version = placement.resolver.version if record.refers else 0
@@ -257,6 +262,8 @@ class Pods:
             problems.add("Pod", *name, record.missing)
             self._leave_out(record, record.missing)
             return None
+        if record.missing is not None and done.node:
+            self._held["/".join(name)] = record.missing.detail
         if done.gang and done.gang not in placement.gangs:
             return done._replace(gang="")
         return done

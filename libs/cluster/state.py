@@ -200,6 +200,10 @@ class ClusterState:
         """Return the pods that are illegible, with the field, by namespace and name."""
         return self._pods.invalid()
 
+    def held(self) -> Mapping[str, str]:
+        """Return what kept pods of the last snapshot where they run, by `namespace/name`."""
+        return self._pods.held()
+
     def left_out(self) -> tuple[UnplacedPods, ...]:
         """Return the waiting pods that the last snapshot does not have, each with the reason.
 
