@@ -39,12 +39,15 @@ void Recreation::take(const Filling& filling, Amount times) {
     std::iota(order_.begin(), order_.end(), 0);
     density_.resize(parts_.size());
     least_.assign(columns_, kNever);
+    Amounts asked;
     for (const Part& part : parts_) {
         const Amounts& amounts = lots_[part.lot].request->amounts;
+        asked.insert(asked.end(), amounts.begin(), amounts.end());
         for (std::size_t column = 0; column < columns_; ++column) {
             least_[column] = std::min(least_[column], amounts[column]);
         }
     }
+    asked_ = Matrix(columns_, std::move(asked));
 }
 
 void Recreation::sort(const Amount* room) {
@@ -59,28 +62,15 @@ void Recreation::sort(const Amount* room) {
         }
         density_[part] = parts_[part].worth / size;
     }
-    const auto before = [&](int one, int other) {
+    std::sort(order_.begin(), order_.end(), [&](int one, int other) {
         if (density_[one] != density_[other]) return density_[one] > density_[other];
         return one < other;
-    };
-    // Rows that are alike in shape order pods nearly alike: most are in place already.
-    if (order_.size() > 64) {
-        std::sort(order_.begin(), order_.end(), before);
-        return;
-    }
-    for (std::size_t place = 1; place < order_.size(); ++place) {
-        const int part = order_[place];
-        std::size_t target = place;
-        for (; target && before(part, order_[target - 1]); --target) {
-            order_[target] = order_[target - 1];
-        }
-        order_[target] = part;
-    }
+    });
 }
 
-Amount Recreation::fitting(const Part& part, const HostCounts& hosts) const {
+Amount Recreation::fitting(const Part& part, const Amount* asked, const HostCounts& hosts) const {
+    if (!covers(left_.data(), asked, columns_)) return 0;
     const Lot& lot = lots_[part.lot];
-    if (!lot.request->fits(left_.data())) return 0;
     Amount count = lot.alone ? 1 : part.left;
     if (count > 1) count = std::min(count, lot.request->times(left_.data()));
     if (hosts_ || !hosts.empty()) count = std::min(count, most_more(hosts, lot));
@@ -101,7 +91,7 @@ void Recreation::attempt(const Bin& bin, const Shelf::Place& place, Amount most,
     const bool wants = !classes_[bin.known].wanted.empty();
     for (const int index : order_) {
         const Part& part = parts_[index];
-        Amount count = fitting(part, hosts);
+        Amount count = fitting(part, asked_.row(index), hosts);
         if (count <= 0) continue;
         const int known = lots_.joined(found.known, part.lot);
         if (known < 0) continue;
@@ -212,6 +202,13 @@ bool Recreation::open(std::vector<Load>& loads, std::vector<int> allowances, Amo
     return true;
 }
 
+// Finds the score of a filling; tells whether it is better than the best.
+bool Recreation::better(Filling& found, const Bin& bin, const Filling& best) {
+    const Amount paid = found.price - bin.paid;
+    found.score = paid > 0 ? found.gain / static_cast<double>(paid) : kFree;
+    return found.score > best.score || (found.score == best.score && found.price < best.price);
+}
+
 // Returns what may be filled: claims that are left over, and new ones of every class that any of
 // the pods may open.
 std::vector<Recreation::Bin> Recreation::bins(const std::vector<Load>& loads,
@@ -243,24 +240,26 @@ std::vector<Recreation::Bin> Recreation::bins(const std::vector<Load>& loads,
 }
 
 void Recreation::choose(const std::vector<Bin>& bins, Amount most, Filling& best, Bin& which) {
+    double worth = 0;
+    for (const Part& part : parts_) worth += part.worth * static_cast<double>(part.left);
     Filling found;
     for (const Bin& bin : bins) {
         const Shelf& shelf = shelves_.of(bin.known, bin.allowance);
-        for (const int index : shelf.alike) {
-            const Shelf::Place& place = shelf.places[index];
-            if (place.price - bin.paid > most) continue;
-            if (bin.load && !covers(place.room, bin.load->used.data(), columns_)) continue;
-            sort(place.room);
-            attempt(bin, place, bin.paid + most, found);
-            if (found.taken.empty()) continue;
-            const Amount paid = found.price - bin.paid;
-            found.score = paid > 0 ? found.gain / static_cast<double>(paid) : kFree;
-            if (found.score < best.score ||
-                (found.score == best.score && found.price >= best.price)) {
-                continue;
+        for (const std::vector<int>& alike : shelf.alike) {
+            bool sorted = false;
+            for (const int index : alike) {
+                const Shelf::Place& place = shelf.places[index];
+                const Amount paid = place.price - bin.paid;
+                if (paid > most || static_cast<double>(paid) * best.score > worth) continue;
+                if (bin.load && !covers(place.room, bin.load->used.data(), columns_)) continue;
+                if (!sorted) sort(place.room);
+                sorted = true;
+                attempt(bin, place, bin.paid + most, found);
+                if (!found.taken.empty() && better(found, bin, best)) {
+                    std::swap(best, found);
+                    which = bin;
+                }
             }
-            std::swap(best, found);
-            which = bin;
         }
     }
 }

@@ -57,7 +57,8 @@ private:
 
     void sort(const Amount* room);
     void attempt(const Bin& bin, const Shelf::Place& place, Amount most, Filling& found);
-    Amount fitting(const Part& part, const HostCounts& hosts) const;
+    Amount fitting(const Part& part, const Amount* asked, const HostCounts& hosts) const;
+    static bool better(Filling& found, const Bin& bin, const Filling& best);
     bool holds(const Bin& bin, const Filling& found, int known);
     bool keeps_values(const Bin& bin, const Filling& found, int part, Amount& count, int known);
     std::vector<Bin> bins(const std::vector<Load>& loads, const std::vector<int>& allowances);
@@ -74,7 +75,8 @@ private:
     std::vector<double> weight_;
     // Whether hosts, or who looks at what, matter to any of the pods.
     bool hosts_ = false;
-    // The least that any of the pods asks for.
+    // What a pod of each part asks for, and the least that any of them does.
+    Matrix asked_;
     Amounts least_;
     // Parts, those first that are worth most for their size, and what they are worth for it.
     std::vector<int> order_;

@@ -7,10 +7,11 @@ namespace {
 
 // Claims that are taken apart at once, and others at whose room is looked meanwhile.
 constexpr std::size_t kMostTaken = 5;
-constexpr std::size_t kMostJoined = 6;
-// How often all claims are taken apart at once at first, and the most work that is spent on that.
+constexpr std::size_t kMostJoined = 12;
+// How often all claims are taken apart at once at first, and the most work that is spent on that:
+// claims times lots times classes of new claims.
 constexpr int kWholes = 3;
-constexpr std::size_t kMostWork = 200'000;
+constexpr std::size_t kMostWork = 300'000;
 // How far what pods are worth, and how much resources weigh, is varied.
 constexpr double kNoise = 0.35;
 constexpr double kLightest = 0.4;
@@ -36,6 +37,7 @@ bool has(const std::vector<int>& many, int one) {
 
 Search::Search(Packing& packing, Start start)
     : classes_(packing.classes()),
+      topology_(packing.topology()),
       lots_(packing, std::move(start.worth), std::move(start.weights)),
       shelves_(classes_, std::move(start.room), std::move(start.allowances)),
       sights_(packing),
@@ -121,7 +123,7 @@ void Search::step() {
     Ruin ruin;
     std::vector<double> weight = weight_;
     double noise = 0;
-    if (wholes_ < kWholes && loads_.size() * static_cast<std::size_t>(lots_.size()) <= kMostWork) {
+    if (wholes_ < kWholes && work() <= kMostWork) {
         pick(loads_.size(), ruin);
         if (wholes_ < 2) weight[wholes_] *= 2;
         ++wholes_;
@@ -132,6 +134,17 @@ void Search::step() {
     }
     if (ruin.taken.empty()) return;
     recreate(ruin, taken_out(ruin, noise), std::move(weight));
+}
+
+// Returns how much work it is to take all claims apart at once.
+std::size_t Search::work() {
+    std::set<int> classes;
+    for (int pool = 0; pool < topology_.templates(); ++pool) {
+        for (int lot = 0; lot < lots_.size(); ++lot) {
+            if (lots_[lot].movable) classes.insert(lots_.opened(pool, lot));
+        }
+    }
+    return loads_.size() * static_cast<std::size_t>(lots_.size()) * classes.size();
 }
 
 // Picks claims to take apart: of a few at random the one that costs most beyond its worth.

@@ -60,6 +60,7 @@ private:
     bool is_fixed(const Load& load, const Market& market) const;
     void settle(Load& load);
     void step();
+    std::size_t work();
     void pick(std::size_t count, Ruin& ruin);
     std::vector<Part> taken_out(Ruin& ruin, double noise);
     void recreate(Ruin& ruin, std::vector<Part> parts, std::vector<double> weight);
@@ -67,6 +68,7 @@ private:
     bool keep(Ruin& ruin);
 
     ClaimClasses& classes_;
+    const Topology& topology_;
     Lots lots_;
     Shelves shelves_;
     Sights sights_;

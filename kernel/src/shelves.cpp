@@ -1,8 +1,23 @@
 #include "shelves.h"
 
-#include <numeric>
-
 namespace joiner {
+namespace {
+
+// How many pods there may be matters little for their order, and differs by size.
+constexpr std::size_t kPods = 2;
+constexpr double kAlike = 1.15;
+
+bool is_alike(const Amount* one, const Amount* other, std::size_t columns) {
+    for (std::size_t column = 1; column < columns; ++column) {
+        if (column == kPods) continue;
+        const double left = static_cast<double>(one[column]) * static_cast<double>(other[0]);
+        const double right = static_cast<double>(other[column]) * static_cast<double>(one[0]);
+        if (left > right * kAlike || right > left * kAlike) return false;
+    }
+    return true;
+}
+
+}  // namespace
 
 const Shelf& Shelves::of(int known, int allowance) {
     const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(known)) << 32 |
@@ -36,14 +51,24 @@ Shelf Shelves::made(const ClaimClass& known, const Mask* allowed) const {
         if (std::none_of(kept.begin(), kept.end(), reaches)) kept.push_back(place);
     }
     found.places = std::move(kept);
-    found.alike.resize(found.places.size());
-    std::iota(found.alike.begin(), found.alike.end(), 0);
-    const auto shape = [&](int index) {
-        const Amount* own = found.places[index].room;
-        return columns > 1 ? static_cast<double>(own[0]) / static_cast<double>(own[1] + 1) : 0.0;
-    };
-    std::stable_sort(found.alike.begin(), found.alike.end(),
-                     [&](int one, int two) { return shape(one) < shape(two); });
+    found.alike = alike(found.places, columns);
+    return found;
+}
+
+std::vector<std::vector<int>> Shelves::alike(const std::vector<Shelf::Place>& places,
+                                             std::size_t columns) {
+    std::vector<std::vector<int>> found;
+    for (int index = 0; index < static_cast<int>(places.size()); ++index) {
+        const auto same = [&](const std::vector<int>& group) {
+            return is_alike(places[group.front()].room, places[index].room, columns);
+        };
+        const auto group = std::find_if(found.begin(), found.end(), same);
+        if (group == found.end()) {
+            found.push_back({index});
+        } else {
+            group->push_back(index);
+        }
+    }
     return found;
 }
 

@@ -22,8 +22,9 @@ struct Shelf {
     };
     // Cheapest first.
     std::vector<Place> places;
-    // Indices of the places, those next to each other that are alike in shape.
-    std::vector<int> alike;
+    // Indices of the places, those together that are alike in shape: in what there is of resources
+    // for each other.
+    std::vector<std::vector<int>> alike;
     // By row, kNever for those that are not sold.
     Amounts price;
 
@@ -58,6 +59,8 @@ public:
     bool reserved(int known, const Amount* used) const;
 
 private:
+    static std::vector<std::vector<int>> alike(const std::vector<Shelf::Place>& places,
+                                               std::size_t columns);
     Shelf made(const ClaimClass& known, const Mask* allowed) const;
 
     const ClaimClasses& classes_;
