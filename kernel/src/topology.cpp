@@ -19,7 +19,7 @@ int Topology::add_tally(Tally tally) {
         for (std::size_t bin = 0; bin < domains.size(); ++bin) {
             if (domains[bin] > 0 && (tally.admitted.empty() || tally.admitted[bin])) {
                 tally.standing.add(domains[bin]);
-                if (static_cast<int>(bin) < nodes_) tally.nodes.add(domains[bin]);
+                if (will_be_node(static_cast<int>(bin))) tally.nodes.add(domains[bin]);
             }
         }
     }
@@ -72,6 +72,20 @@ void Topology::set_virtual(bool is_virtual) {
 
 void Topology::place(int shape, int bin, Amount pods) {
     record(shape, bin, pods, is_virtual_ ? Presence::kVirtual : Presence::kCertain);
+    if (!is_virtual_ && !will_be_node(bin)) expect(bin);
+}
+
+void Topology::expect(int bin) {
+    expected_.insert(bin);
+    for (const auto& tally : tallies_) {
+        if (tally->on_hosts() || !admits(*tally, bin)) continue;
+        const int number = domain_of(tally->key)[bin];
+        if (number > 0) tally->nodes.add(number);
+    }
+}
+
+bool Topology::will_be_node(int bin) const {
+    return bin < nodes_ || bin >= bins_.standing() || expected_.count(bin);
 }
 
 void Topology::record(int shape, int bin, Amount pods, Presence presence) {
@@ -309,7 +323,7 @@ Topology::Hosts Topology::looked_at(Tally& tally) {
         if (!looks) continue;
         found.counts.push_back(tally.certain(bin));
         // Nobody counts a claim in flight before its node is there.
-        found.there += bin < nodes_ || bin >= bins_.standing();
+        found.there += will_be_node(bin);
     }
     return found;
 }

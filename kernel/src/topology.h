@@ -99,6 +99,9 @@ private:
     bool admits(Tally& tally, int bin);
     bool admits_claim(int admission, int claim);
     bool has_key(const Tally& tally, int bin);
+    // Whether a pod of this plan finds a node there: it is one, is bought, or pods wait for it.
+    bool will_be_node(int bin) const;
+    void expect(int bin);
     // The hosts that a tally looks at.
     struct Hosts {
         // How many pods there are at least on each.
@@ -121,6 +124,7 @@ private:
     Mask named_;
     int nodes_;
     bool is_virtual_ = false;
+    std::set<int> expected_;
     std::map<int, std::vector<int>> domain_of_;
     std::vector<std::unique_ptr<Tally>> tallies_;
     std::vector<Shape> shapes_;
