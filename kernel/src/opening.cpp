@@ -117,13 +117,14 @@ std::optional<Amount> Packing::open_some(const Opening& opening, Amount want) {
     return found;
 }
 
-// Calls `use` with what a new claim may be, in the cheapest domains, then where minValues are met,
-// until it returns true.
+// Calls `use` with what a new claim may be, in the cheapest domains, then where minValues are met
+// or there may be devices, until it returns true.
 template <typename Use>
 void Packing::each_opening(const Opening& opening, Use use) {
     const Ask& ask = topology_.ask(opening.ask);
     const Verdict& where = opening.where;
     const Amounts nothing(classes_.resources());
+    const bool devices = topology_.shape(ask.shape).devices;
     const std::vector<int> places = cheapest_first(opening);
     for (Choices choices(classes_, where); choices.next();) {
         for (const int place : places) {
@@ -134,7 +135,7 @@ void Packing::each_opening(const Opening& opening, Use use) {
             Amounts least;
             for (const MinValues& wanted : classes_[known].wanted) least.push_back(wanted.least);
             if (where.pins.empty() ||
-                keeps_values(classes_[known], ask.request.amounts.data(), least)) {
+                (!devices && keeps_values(classes_[known], ask.request.amounts.data(), least))) {
                 continue;
             }
             const int free = classes_.narrow(opening.root, place, choice.bounds);
