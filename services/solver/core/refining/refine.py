@@ -5,9 +5,9 @@ ever smaller types of that; all others are the local search's, which begins at t
 Whatever is found has to be better than the fast answer, or that one stays.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from itertools import islice
 
 from services.solver.core.answer import Answer
 from services.solver.core.encode import Encoded
@@ -25,6 +25,9 @@ from services.solver.core.vectors import Ints
 
 MOST_ITERATIONS = 1_000_000
 """Where a budget never ends, as on a clock that stands still."""
+
+_FIRST = 2
+"""Sets of types that are packed before a search; it makes more of them than the others do."""
 
 _CHUNK = 64
 """Iterations of local search between two looks at the budget."""
@@ -72,9 +75,11 @@ def refine(
         Unavailable: `cancelled` said so.
     """
     exactly = encoded.options.refine_iterations
-    most = MOST_ITERATIONS if exactly is None else exactly
-    stop = spent if exactly is None else _never
-    if stop() or not fast.packer.bins.claims:
+    budget = _Budget(
+        most=MOST_ITERATIONS if exactly is None else exactly,
+        spent=spent if exactly is None else _never,
+    )
+    if budget.spent() or not fast.packer.bins.claims:
         return unrefined(fast)
     best, bound = _better(encoded, fast, fast), quick_bound(fast.problem, fast.packer.bins, _paid)
     flow = _fluid(encoded, fast, _paid)
@@ -83,33 +88,67 @@ def refine(
     if encoded.options.objective.weighs_nodes:
         flow = _fluid(encoded, fast, _weighed)
         near = lower_bound(flow)
-    ran = 0
-    for fewer in narrowed(encoded, fast, flow, near):
-        if ran and (ran >= most or stop()):
-            break
-        best = _better(encoded, best, construct(encoded, fast, fewer, cancelled))
-        ran += 1
-    ran = max(ran, 1)
+    fewer = narrowed(encoded, fast, flow, near)
+    course = _Course(encoded=encoded, fast=fast, budget=budget, cancelled=cancelled)
+    best = course.constructed(best, islice(fewer, _FIRST))
     start = Start(
         encoded=encoded,
         packed=best,
         worth=_worth(fast, flow, near),
         seed=encoded.options.seed,
     )
-    search = begin(start) if ran < most and not stop() else None
-    while search is not None and ran < most:
-        tried = search.advance(min(_CHUNK, most - ran))
-        ran += tried
-        if not tried or stop():
-            break
-    if search is not None:
-        best = _better(encoded, best, search.best())
+    search = begin(start) if budget.left() else None
+    best = course.constructed(best, fewer) if search is None else course.searched(best, search)
     return Refined(
         answer=best.answer,
         lower_bound=bound,
         objective=_score(encoded, best).objective,
-        iterations=ran,
+        iterations=budget.ran,
     )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Budget:
+    """How many iterations there may be, and how many there were: finding the bound is one."""
+
+    most: int
+    spent: Callable[[], bool]
+    """Where that is not said: whether there is no more time."""
+    ran: int = 0
+
+    def left(self) -> bool:
+        """Tell whether there may be one more."""
+        return self.ran < self.most and not self.spent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Course:
+    """What every way to a better answer needs."""
+
+    encoded: Encoded
+    fast: Packed
+    budget: _Budget
+    cancelled: Cancelled
+
+    def constructed(self, best: Packed, narrower: Iterable[Encoded]) -> Packed:
+        """Return the best answer once each of these was packed, the first one in any case."""
+        for fewer in narrower:
+            if self.budget.ran and not self.budget.left():
+                break
+            found = construct(self.encoded, self.fast, fewer, self.cancelled)
+            best = _better(self.encoded, best, found)
+            self.budget.ran += 1
+        self.budget.ran = max(self.budget.ran, 1)
+        return best
+
+    def searched(self, best: Packed, search: Search) -> Packed:
+        """Return the best answer once a search has run as long as it may."""
+        while self.budget.ran < self.budget.most:
+            tried = search.advance(min(_CHUNK, self.budget.most - self.budget.ran))
+            self.budget.ran += tried
+            if not tried or self.budget.spent():
+                break
+        return _better(self.encoded, best, search.best())
 
 
 def _worth(fast: Packed, flow: Fluid, bound: Bound) -> dict[int, float]:
