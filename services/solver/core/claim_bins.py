@@ -14,6 +14,7 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.nodeclaim import NodeClaim
+from libs.domain.pod import PodShape
 from libs.domain.resources import total
 from libs.domain.taint import Taint
 from services.solver.core.ask import Ask
@@ -60,12 +61,11 @@ def claim_bins(given: StandingInput) -> Iterable[ClaimBin]:
         daemons = [
             ask.shape for ask in given.daemons.values() if _may_run_on(ask, labels, claim, possible)
         ]
-        overhead = given.dimensions.requests(total(shape.requests for shape in daemons))
         yield ClaimBin(
             name=claim.name,
             labels=labels,
             taints=claim.taints,
-            free=_claim_room(claim, possible, overhead, given),
+            free=_claim_room(claim, possible, daemons, given),
             taken=tuple(one for shape in daemons for one in exclusives(shape)),
             possible=possible,
             daemons=tuple(shape.id for shape in daemons),
@@ -84,9 +84,10 @@ def _may_run_on(
 
 
 def _claim_room(
-    claim: NodeClaim, possible: Possible | None, overhead: Ints, given: StandingInput
+    claim: NodeClaim, possible: Possible | None, daemons: list[PodShape], given: StandingInput
 ) -> Ints:
     """Return what is surely free for pods, by the measure by which the claim was bought."""
+    overhead = _overhead(daemons, given)
     if possible is None:
         return given.dimensions.room(claim.allocatable) - overhead
     if possible.columns is None or possible.offerings is None or not possible.offerings.any():
@@ -98,8 +99,16 @@ def _claim_room(
         rows = np.unique(columns.row[possible.offerings])
         # Of types that the pool no longer buys the template does not know the daemons.
         if np.isin(rows, columns.row[template.offerings]).all():
-            room: Ints = template.room[rows].min(axis=0)
+            foreseen = {one.ask.shape.id for one in template.daemons if one.offerings.any()}
+            # Those that the pool's nodes do not get, but this one, by labels that it lacks.
+            others = [shape for shape in daemons if shape.id not in foreseen]
+            room: Ints = template.room[rows].min(axis=0) - _overhead(others, given)
             return room
     rows = np.unique(possible.columns.row[possible.offerings])
     least: Ints = possible.columns.matrix(given.dimensions.names)[rows].min(axis=0)
     return least - overhead
+
+
+def _overhead(daemons: Iterable[PodShape], given: StandingInput) -> Ints:
+    """Return (n_resources,): what daemons take."""
+    return given.dimensions.requests(total(shape.requests for shape in daemons))
