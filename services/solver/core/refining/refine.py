@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import islice
 
+from libs.domain.errors import Unavailable
 from services.solver.core.answer import Answer
 from services.solver.core.encode import Encoded
 from services.solver.core.packed import Cancelled, Packed
@@ -144,6 +145,8 @@ class _Course:
     def searched(self, best: Packed, search: Search) -> Packed:
         """Return the best answer once a search has run as long as it may."""
         while self.budget.ran < self.budget.most:
+            if self.cancelled():
+                raise Unavailable("the caller has gone away")
             tried = search.advance(min(_CHUNK, self.budget.most - self.budget.ran))
             self.budget.ran += tried
             if not tried or self.budget.spent():

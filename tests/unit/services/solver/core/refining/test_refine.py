@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from libs.domain.errors import Unavailable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
 from services.solver.core.encode import encode
@@ -210,3 +211,11 @@ def test_a_search_ends_when_the_budget_is_spent() -> None:
 
     assert len(walk.asked) == 2
     assert found.iterations == 1 + sum(walk.asked)
+
+
+def test_a_search_ends_when_the_caller_has_gone_away() -> None:
+    looks = iter([False] * 100)
+    options = SolveOptions(refine_iterations=1_000_000)
+
+    with pytest.raises(Unavailable):
+        solve(a_cluster(), options, cancelled=lambda: next(looks, True))
