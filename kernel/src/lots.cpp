@@ -3,8 +3,6 @@
 namespace joiner {
 namespace {
 
-constexpr int kUnknown = -2;
-
 HostCount& of_counter(HostCounts& counts, int counter) {
     for (HostCount& one : counts) {
         if (one.counter == counter) return one;
@@ -51,6 +49,9 @@ Lots::Lots(Packing& packing, std::vector<double> worth, std::vector<int> weights
       classes_(packing.classes()),
       worth_(std::move(worth)),
       weights_(std::move(weights)) {
+    for (int pool = 0; pool < topology_.templates(); ++pool) {
+        roots_.push_back(classes_.root(pool, std::nullopt));
+    }
     for (const Placement& placement : packing_.placements()) {
         const Ask& ask = topology_.ask(placement.ask);
         for (const SpreadRule& rule : ask.rules.spread) {
@@ -152,17 +153,14 @@ std::optional<bool> Lots::seen(int admission, int known) {
     return std::nullopt;
 }
 
-int Lots::joined(int known, int lot) {
+int Lots::find_joined(int known, int lot) {
+    const int found = narrowed(known, lot);
     if (static_cast<std::size_t>(known) >= joined_.size()) joined_.resize(known + 1);
     if (joined_[known].empty()) joined_[known].assign(all_.size(), kUnknown);
-    int found = joined_[known][lot];
-    if (found != kUnknown) return found;
-    // Whoever is asked may make new classes known.
-    found = find_joined(known, lot);
     return joined_[known][lot] = found;
 }
 
-int Lots::find_joined(int known, int id) {
+int Lots::narrowed(int known, int id) {
     const Lot& lot = all_[id];
     if (weights_[classes_[known].pool] < lot.weight) return -1;
     for (const int place : lot.places) {
@@ -172,7 +170,7 @@ int Lots::find_joined(int known, int id) {
     return -1;
 }
 
-int Lots::opened(int pool, int lot) { return joined(classes_.root(pool, std::nullopt), lot); }
+int Lots::opened(int pool, int lot) { return joined(roots_[pool], lot); }
 
 bool Lots::holds(int known, int id) {
     const Lot& lot = all_[id];

@@ -68,13 +68,21 @@ public:
     // Returns the lot that pods on a claim of a class are of; `fixed`: they are to stay there.
     int of(const Placement& placement, int known, bool fixed);
     // Returns what a class becomes with pods of a lot; -1 if they cannot be there.
-    int joined(int known, int lot);
+    int joined(int known, int lot) {
+        const auto row = static_cast<std::size_t>(known);
+        if (row < joined_.size() && !joined_[row].empty() && joined_[row][lot] != kUnknown) {
+            return joined_[row][lot];
+        }
+        return find_joined(known, lot);
+    }
     // Returns what an empty claim of a pool becomes with pods of a lot; -1 if they cannot be there.
     int opened(int pool, int lot);
     // Whether pods of a lot may go on being on a claim that has become this.
     bool holds(int known, int lot);
 
 private:
+    static constexpr int kUnknown = -2;
+
     // What a group's ask means for its pods, whatever claim they are on.
     struct Kind {
         bool movable;
@@ -90,6 +98,7 @@ private:
     // Returns whether a spread constraint looks at claims of a class; nothing if that is open.
     std::optional<bool> seen(int admission, int known);
     int find_joined(int known, int lot);
+    int narrowed(int known, int lot);
 
     Packing& packing_;
     Topology& topology_;
@@ -104,7 +113,9 @@ private:
     std::map<int, Kind> kinds_;
     std::vector<Lot> all_;
     std::map<Content, int> by_content_;
-    // By class, then by lot; what is not known yet is -2.
+    // By pool.
+    std::vector<int> roots_;
+    // By class, then by lot.
     std::vector<std::vector<int>> joined_;
 };
 

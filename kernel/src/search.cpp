@@ -123,7 +123,8 @@ void Search::step() {
     Ruin ruin;
     std::vector<double> weight = weight_;
     double noise = 0;
-    if (wholes_ < kWholes && work() <= kMostWork) {
+    if (!wholes_ && work() > kMostWork) wholes_ = kWholes;
+    if (wholes_ < kWholes) {
         pick(loads_.size(), ruin);
         if (wholes_ < 2) weight[wholes_] *= 2;
         ++wholes_;
