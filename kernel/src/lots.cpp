@@ -56,12 +56,15 @@ Lots::Lots(Packing& packing, std::vector<double> worth, std::vector<int> weights
         const Ask& ask = topology_.ask(placement.ask);
         for (const SpreadRule& rule : ask.rules.spread) {
             active_.insert(rule.tally);
-            if (topology_.tally(rule.tally).on_hosts() && ask.real_hosts) any_may_move_ = false;
+            if (!topology_.tally(rule.tally).on_hosts()) continue;
+            any_may_move_ &= !ask.real_hosts;
+            if (!rule.own) kept_.insert(rule.tally);
+            if (rule.min_domains) relying_.insert(counter(rule.tally));
         }
         for (const AffinityRule& rule : ask.rules.affinity) {
             for (const int tally : rule.tallies) {
                 active_.insert(tally);
-                if (topology_.tally(tally).on_hosts()) near_hosts_.insert(tally);
+                if (topology_.tally(tally).on_hosts()) kept_.insert(tally);
             }
         }
         for (const ApartRule& rule : ask.rules.apart) active_.insert(rule.tally);
@@ -85,7 +88,9 @@ Lots::Kind Lots::kind(const Ask& ask) {
             found.movable = false;
         }
     };
-    for (const SpreadRule& rule : rules.spread) look(rule.tally, rule.max_skew);
+    for (const SpreadRule& rule : rules.spread) {
+        look(rule.tally, rule.own ? std::optional<Amount>(rule.max_skew) : std::nullopt);
+    }
     for (const ApartRule& rule : rules.apart) look(rule.tally, rule.own);
     for (const AffinityRule& rule : rules.affinity) {
         for (const int tally : rule.tallies) look(tally, std::nullopt);
@@ -95,7 +100,7 @@ Lots::Kind Lots::kind(const Ask& ask) {
         const Tally& tally = topology_.tally(id);
         if (tally.on_hosts()) {
             found.counted.push_back(counter(id));
-            if (near_hosts_.count(id)) found.movable = false;
+            if (kept_.count(id)) found.movable = false;
         } else {
             keys.insert(tally.key);
             if (tally.admission >= 0) admissions.insert(tally.admission);
@@ -138,10 +143,22 @@ int Lots::of(const Placement& placement, int known, bool fixed) {
     const auto [found, is_new] = by_content_.try_emplace(
         Content(placement.group, placement.ask, weight, domains, answers, movable), size());
     if (is_new) {
-        all_.push_back({placement.group, &ask.request, worth_[placement.group], weight, movable,
-                        topology_.shape(ask.shape).alone, ask.places,
+        all_.push_back({placement.group, placement.ask, &ask.request, worth_[placement.group],
+                        weight, movable, topology_.shape(ask.shape).alone, ask.places,
                         movable ? classes_.bounds(std::move(bounds)) : -1, kind->second.keys,
                         std::move(looked_at), kind->second.counted, kind->second.rules});
+    }
+    return found->second;
+}
+
+int Lots::held(int id) {
+    Lot lot = all_[id];
+    if (!lot.movable) return id;
+    const auto [found, is_new] =
+        by_content_.try_emplace(Content(lot.group, lot.ask, lot.weight, {}, {}, false), size());
+    if (is_new) {
+        lot.movable = false;
+        all_.push_back(std::move(lot));
     }
     return found->second;
 }

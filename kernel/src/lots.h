@@ -23,6 +23,7 @@ struct HostRule {
 // other.
 struct Lot {
     int group;
+    int ask;
     const Request* request;
     // What such a pod costs at least.
     double worth;
@@ -67,6 +68,10 @@ public:
     const Lot& operator[](int lot) const { return all_[lot]; }
     // Returns the lot that pods on a claim of a class are of; `fixed`: they are to stay there.
     int of(const Placement& placement, int known, bool fixed);
+    // Returns the lot of pods like these that are to stay where they are.
+    int held(int lot);
+    // Whether a rule about a counter may rely on all hosts having some of its pods.
+    bool relies_on_all(int counter) const { return relying_.count(counter) > 0; }
     // Returns what a class becomes with pods of a lot; -1 if they cannot be there.
     int joined(int known, int lot) {
         const auto row = static_cast<std::size_t>(known);
@@ -106,9 +111,11 @@ private:
     std::vector<double> worth_;
     std::vector<int> weights_;
     bool any_may_move_ = true;
-    // Tallies that some pod looks at, those of them of which there has to be a pod on its host.
+    // Tallies that some pod looks at, and those of them whose pods may not leave or come to hosts:
+    // somebody has to be near them, or came before them.
     std::set<int> active_;
-    std::set<int> near_hosts_;
+    std::set<int> kept_;
+    std::set<int> relying_;
     std::map<int, int> counters_;
     std::map<int, Kind> kinds_;
     std::vector<Lot> all_;

@@ -64,13 +64,34 @@ Search::Search(Packing& packing, Start start)
         put(load, lots_, lots_.of(placement, load.known, load.fixed), placement.count, load.known);
     }
     bool kept = lots_.any_may_move();
+    const bool all_open = std::all_of(markets.begin(), markets.end(),
+                                      [](const Market& market) { return market.open; });
     for (Load& load : loads_) {
+        kept &= hold_crowded(load, all_open);
         settle(load);
         movers_ += load.moves;
-        kept &= std::all_of(load.hosts.begin(), load.hosts.end(),
-                            [](const HostCount& one) { return one.total <= one.most; });
     }
     if (!kept) movers_ = 0;
+}
+
+// Lets pods stay of which a claim has more than a rule allows whoever comes last; returns false if
+// they are there because no host has none of them.
+bool Search::hold_crowded(Load& load, bool all_open) {
+    for (const HostCount& one : load.hosts) {
+        if (one.total <= one.most) continue;
+        if (!all_open || lots_.relies_on_all(one.counter)) return false;
+        for (auto& [lot, _] : load.pods) {
+            const Lot& there = lots_[lot];
+            const auto about = [&](const HostRule& rule) { return rule.counter == one.counter; };
+            if (has(there.counted, one.counter) ||
+                std::any_of(there.rules.begin(), there.rules.end(), about)) {
+                lot = lots_.held(lot);
+            }
+        }
+    }
+    load.moves = std::any_of(load.pods.begin(), load.pods.end(),
+                             [&](const auto& part) { return lots_[part.first].movable; });
+    return true;
 }
 
 // Tells whether a claim is one of which nobody here knows what it may become.

@@ -58,6 +58,7 @@ private:
     };
 
     bool is_fixed(const Load& load, const Market& market) const;
+    bool hold_crowded(Load& load, bool all_open);
     void settle(Load& load);
     void step();
     std::size_t work();

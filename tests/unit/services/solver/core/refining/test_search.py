@@ -215,6 +215,33 @@ def test_no_host_has_more_pods_of_a_spread_than_its_skew() -> None:
     assert found.answer.weight < started(cluster).packed.answer.weight
 
 
+def test_whom_others_came_before_keeps_nobody_else_in_place() -> None:
+    # Pods 5 count pods 6, which came to their hosts afterwards: as many as there was room for.
+    counting = a_spread(label_keys.HOSTNAME, selector=selecting(app="crowd"))
+    cluster = a_cluster(
+        shapes=[
+            *a_cluster().shapes.values(),
+            a_shape(5, cpu="3", memory="1Gi", topology_spread=(counting,)),
+            a_shape(6, cpu="100m", memory="100Mi", labels={"app": "crowd"}),
+        ],
+        pods=[*a_cluster().pods.rows(), *pods(3, 5), *pods(30, 6)],
+    )
+    start = started(cluster)
+
+    found = searched(cluster)
+
+    before, after = (
+        sorted(sorted(held) for one in plan.nodeclaims if (held := _of(one, "s5", "s6")))
+        for plan in (plan_of(start.packed), plan_of(found))
+    )
+    assert after == before
+    assert found.answer.weight < start.packed.answer.weight
+
+
+def _of(claim: PlannedNodeClaim, *shapes: str) -> list[str]:
+    return [uid for uid in claim.pod_uids if uid.removeprefix("uid-").split("-")[0] in shapes]
+
+
 def test_pods_that_are_spread_over_zones_stay_in_their_zones() -> None:
     spread = a_shape(5, cpu="700m", memory="3Gi", topology_spread=(a_spread(),))
     cluster = a_cluster(
