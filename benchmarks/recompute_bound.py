@@ -313,6 +313,8 @@ def solve(entries: list[Entry], kinds: list[Bought], names: list[str]) -> float:
     # The class beneath: `Highs` prints its name before it can be told not to.
     highs = highspy._core._Highs()
     highs.setOptionValue("output_flag", False)
+    # All of a process have to want as many, or those that come later answer nothing.
+    highs.setOptionValue("threads", 1)
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = column, len(rows)
     program.col_cost_ = np.array(cost)
