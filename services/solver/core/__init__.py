@@ -7,7 +7,7 @@ is either, counted standing first; a *tally* counts pods by topology domain.
 
 Layers, each importing only those before it; within one in the order named:
 
-- the input: `vectors`, `ask`, `bearing`, `exclusion`, `domains`, `workload`, `precedence`
+- the input: `vectors`, `highs`, `ask`, `bearing`, `exclusion`, `domains`, `workload`, `precedence`
 - what is sold: `catalogue`, `market`, `price`, `template`, `limits`
 - where pods may go: `claim_class` and `min_values`, `reservations`; `possible`, `standing`;
   `devices`; `holdings`, `bins`, `targets`

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from libs.domain.nodepool import DisruptionReason
 from services.solver.core.consolidating.choice import Choice
+from services.solver.core.highs import run
 from services.solver.core.vectors import Bools, Ints
 
 Floats = npt.NDArray[np.float64]
@@ -26,13 +27,7 @@ _DOLLAR = 1e9
 _MOST_BOUGHT = 1e4
 _PER_MOVE = 1e-5
 """What a move counts besides its price: too little to matter but where all else is equal."""
-_OPTIONS: tuple[tuple[str, bool | int | float | str], ...] = (
-    ("output_flag", False),
-    ("threads", 1),
-    ("random_seed", 0),
-    ("mip_rel_gap", 0.002),
-    ("mip_max_nodes", 500),
-)
+_OPTIONS = {"mip_rel_gap": 0.002, "mip_max_nodes": 500}
 
 
 class _Row(NamedTuple):
@@ -45,7 +40,7 @@ class _Row(NamedTuple):
 
 def solved(choice: Choice) -> Bools | None:
     """Return (n_leavers,): who goes; None where no answer was found within bounds."""
-    import highspy  # noqa: PLC0415  # takes longer to load than a solve without it
+    import highspy  # noqa: PLC0415  # as in `highs.py`
 
     lp = highspy.HighsLp()
     leavers, bought = len(choice.leavers), len(choice.wares.price)
@@ -62,12 +57,7 @@ def solved(choice: Choice) -> Bools | None:
     lp.a_matrix_.index_ = np.array([one for row in rows for one in row.columns], np.int32)
     lp.a_matrix_.value_ = np.array([one for row in rows for one in row.values], np.float64)
     lp.integrality_ = [highspy.HighsVarType.kInteger] * (leavers + bought)
-    # What `Highs` adds prints a banner to standard output, whatever its options say.
-    solver = highspy._core._Highs()
-    for name, value in _OPTIONS:
-        solver.setOptionValue(name, value)
-    solver.passModel(lp)
-    solver.run()
+    solver = run(lp, _OPTIONS)
     if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         return None
     values = np.array(solver.getSolution().col_value[:leavers])

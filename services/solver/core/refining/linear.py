@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from services.solver.core.highs import run
 from services.solver.core.refining.fluid import NO_STOCK, Floats, Fluid
 from services.solver.core.vectors import Ints
 
@@ -108,7 +109,7 @@ class _Program:
 
 
 def _solve(program: _Program) -> Prices | None:
-    import highspy  # noqa: PLC0415  # half of a cold start, and needed by who refines alone
+    import highspy  # noqa: PLC0415  # as in `highs.py`
 
     cost, upper = program.columns()
     at, column, value, row_lower, row_upper = program.rows()
@@ -124,15 +125,7 @@ def _solve(program: _Program) -> Prices | None:
     lp.a_matrix_.start_ = starts.astype(np.int32)
     lp.a_matrix_.index_ = at[order].astype(np.int32)
     lp.a_matrix_.value_ = value[order]
-    # The class beneath: `Highs` prints its name before it can be told not to.
-    solver = highspy._core._Highs()
-    solver.setOptionValue("output_flag", False)
-    solver.setOptionValue("threads", 1)
-    solver.setOptionValue("parallel", "off")
-    solver.setOptionValue("random_seed", 0)
-    solver.setOptionValue("presolve", "off")
-    solver.passModel(lp)
-    solver.run()
+    solver = run(lp, {"presolve": "off"})
     if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     found = solver.getSolution()
