@@ -140,6 +140,12 @@ void Packing::take_claim(int group, int id, int claim, Amount count, int known) 
     topology_.place(ask.shape, bin, count);
 }
 
+bool Packing::keeps_values_as(int claim, int known) const {
+    const Amount* used = bins_.used(claim);
+    const Amounts least = values_to_keep(classes_[bins_.class_of(claim)], used, strict_min_values_);
+    return keeps_values(classes_[known], used, least);
+}
+
 void Packing::become(int claim, int known) {
     bins_.become(claim, known);
     const ClaimClass& one = classes_[known];

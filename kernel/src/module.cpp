@@ -203,6 +203,13 @@ void bind_placing(nb::class_<Session>& bound) {
             },
             "group"_a, "ask"_a, "bin"_a, "count"_a)
         .def(
+            "keeps_values_as",
+            [](const Session& self, int claim, int known) {
+                return self.packing.keeps_values_as(claim, known);
+            },
+            "claim"_a, "known"_a,
+            "Tell whether a claim that becomes another class keeps the minValues that it has to.")
+        .def(
             "become",
             [](Session& self, int claim, int known) { self.packing.become(claim, known); },
             "claim"_a, "known"_a,

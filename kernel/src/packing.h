@@ -43,6 +43,8 @@ public:
     std::pair<std::vector<int>, Amounts> room(int ask, const Verdict& where);
     // Places pods of a group on a standing bin with room for them.
     void take_standing(int group, int ask, int bin, Amount count);
+    // Tells whether a claim that becomes another class keeps the minValues that it has to.
+    bool keeps_values_as(int claim, int known) const;
     // Lets a claim be of another class, of fewer types, that has room for its pods.
     void become(int claim, int known);
 

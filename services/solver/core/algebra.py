@@ -219,6 +219,10 @@ class Algebra:
         """Let a claim be of another class, of fewer types, that has room for its pods."""
         self.packing.become(claim, self._number(known))
 
+    def keeps_values(self, claim: int, known: ClaimClass) -> bool:
+        """Tell whether a claim that becomes another class keeps the minValues that it has to."""
+        return self.packing.keeps_values_as(claim, self._number(known))
+
     # What the kernel asks about classes.
 
     def _number(self, known: ClaimClass | None) -> int:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from libs.domain.requirement import Requirement
-from libs.domain.solution import MinValuesPolicy
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.vectors import Bools, Ints
 
@@ -61,36 +60,6 @@ def _stated(pair: tuple[Requirement | None, Requirement | None]) -> frozenset[st
     """Return the values that an offering states, which are narrower than what its type does."""
     stated = [one for one in pair if one is not None]
     return stated[-1].values if stated and not stated[-1].complement else frozenset()
-
-
-def to_keep(known: ClaimClass, used: Ints, policy: MinValuesPolicy) -> Mapping[str, int]:
-    """Return how many values of each key a claim has to keep as it fills.
-
-    Under best effort those that it can have anyhow: what is lowered for a first pod is not lowered
-    further for others, which get another node.
-
-    Args:
-        known: the class of the claim.
-        used: (n_resources,): what its pods ask for; of a new one, what its first pod does.
-        policy: what to do where the values wanted are out of reach.
-    """
-    least = wanted(known)
-    if policy is MinValuesPolicy.STRICT or not least:
-        return least
-    rows = known.rows_for(used)
-    return {key: min(count, achieved(known, rows, key)) for key, count in least.items()}
-
-
-def met(known: ClaimClass, used: Ints, least: Mapping[str, int]) -> bool:
-    """Tell whether the types with room for `used`, (n_resources,), offer values enough.
-
-    Args:
-        known: the class of a claim.
-        used: (n_resources,): what its pods ask for.
-        least: how many values of each key are enough.
-    """
-    rows = known.rows_for(used)
-    return all(achieved(known, rows, key) >= count for key, count in least.items())
 
 
 def shortfall(known: ClaimClass, used: Ints) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from services.solver.core import min_values
 from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.limits import PoolLimits
@@ -28,7 +27,9 @@ def tie(problem: Problem, bins: Bins, limits: PoolLimits) -> bool:
     before = limits.left()
     for claim in limits.claims:
         known, used = bins.claims[claim], bins.used[claim]
-        problem.algebra.become(claim, _tied(problem, known, used))
+        tied = _tied(problem, known, used)
+        # As what it was it is charged anew, too: it has filled since.
+        problem.algebra.become(claim, tied if problem.algebra.keeps_values(claim, tied) else known)
     return limits.left() != before
 
 
@@ -38,8 +39,7 @@ def pin(problem: Problem, bins: Bins, keys: Sequence[str]) -> bool:
     for claim, known in enumerate(bins.claims):
         used = bins.used[claim]
         pinned = problem.classes.pinned(known, keys, used)
-        least = min_values.to_keep(known, used, problem.min_values)
-        if pinned is None or pinned is known or not min_values.met(pinned, used, least):
+        if pinned in (None, known) or not problem.algebra.keeps_values(claim, pinned):
             continue
         problem.algebra.become(claim, pinned)
         changed = True
@@ -52,6 +52,4 @@ def _tied(problem: Problem, known: ClaimClass, used: Ints) -> ClaimClass:
     offered = np.flatnonzero(known.narrowed_rows(known.rows_for(used)))
     cheapest = columns.row[offered[columns.rank[offered].argmin()]]
     small = covering(template.capacities[cheapest], template.capacities)
-    tied = problem.classes.restrict(known, small[columns.row])
-    least = min_values.to_keep(known, used, problem.min_values)
-    return tied if min_values.met(tied, used, least) else known
+    return problem.classes.restrict(known, small[columns.row])
