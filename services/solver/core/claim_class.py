@@ -1,9 +1,9 @@
 """`ClaimClass`: claims that are alike in what they may still become.
 
 Apart because this is why packing is fast: a claim never holds a list of types while it is packed.
-It has a class (pool, requirements, what its pods have for themselves), the class has a frontier of
-room, and "some type still fits" is "it fits under the frontier". Narrowing a class by what a pod
-asks is remembered, so that thousands of pods of one shape narrow it once.
+It has a class (pool, requirements, what its pods have for themselves), of which the kernel knows
+the frontier of room. Narrowing a class by what a pod asks is remembered, so that thousands of pods
+of one shape narrow it once.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,6 +37,16 @@ class ClaimClass:
     _domains: dict[str, int] = field(default_factory=dict)
     _narrowed: dict[object, "ClaimClass | None"] = field(default_factory=dict)
     _prices: dict[tuple[str, bytes], dict[int, int]] = field(default_factory=dict)
+
+    def sold_by(self, template: Template, offerings: Bools) -> "ClaimClass":
+        """Return the class by the room of another template, and with these offerings only."""
+        return ClaimClass(
+            id=self.id,
+            template=template,
+            requirements=self.requirements,
+            taken=self.taken,
+            offerings=offerings,
+        )
 
     @property
     def rows(self) -> Bools:

@@ -99,7 +99,7 @@ def _widened(encoded: Encoded, fast: Packed, found: Packed) -> Packed:
         key = (known.id, most.tobytes())
         if key not in wide:
             kept = covering(most, template.capacities)[template.columns.row]
-            wide[key] = _of(template, known, known.offerings & kept)
+            wide[key] = known.sold_by(template, known.offerings & kept)
         claims.append(wide[key])
     found.packer.bins = replace(bins, claims=tuple(claims))
     made = answer(encoded, found.problem, found.packer, found.short)
@@ -108,17 +108,6 @@ def _widened(encoded: Encoded, fast: Packed, found: Packed) -> Packed:
         plan = replace(made.plan, unplaced=told.unplaced, pool_messages=told.pool_messages)
         made = replace(made, plan=plan)
     return replace(found, answer=made)
-
-
-def _of(template: Template, known: ClaimClass, offerings: Bools) -> ClaimClass:
-    """Return the class with the room that the pool really has, and these offerings only."""
-    return ClaimClass(
-        id=known.id,
-        template=template,
-        requirements=known.requirements,
-        taken=known.taken,
-        offerings=offerings,
-    )
 
 
 def _without_place(one: Answer) -> frozenset[str]:

@@ -117,13 +117,7 @@ class _Native:
             offering = template.columns.offerings[position]
             if offering.capacity_type == CapacityType.RESERVED:
                 offerings[position] = offering.reservation_id not in problem.reservations
-        return ClaimClass(
-            id=known.id,
-            template=template,
-            requirements=known.requirements,
-            taken=known.taken,
-            offerings=offerings,
-        )
+        return known.sold_by(template, offerings)
 
 
 def _worth(start: Start) -> list[float]:
