@@ -17,7 +17,7 @@ from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from services.solver.core.bins import Bins
-from services.solver.core.consolidating.bound import Moved, counted, with_pods, without_nodes
+from services.solver.core.consolidating.bound_pods import Moved, counted, with_pods, without_nodes
 from services.solver.core.encode import Encoded, encode
 from services.solver.core.market import Memory
 from services.solver.core.standing import Standing, StandingClass

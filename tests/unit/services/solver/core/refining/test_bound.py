@@ -17,6 +17,8 @@ from services.solver.core.refining.bound import Bound, certified, lower_bound
 from services.solver.core.refining.fluid import Fluid, Placed, fluid
 from services.solver.core.refining.linear import Prices
 from services.solver.core.refining.quick import quick_bound
+from services.solver.core.template import Template
+from services.solver.core.vectors import Ints
 from tests.support.builders import (
     NOW,
     a_catalogue,
@@ -47,7 +49,10 @@ def flows(**collections: Any) -> tuple[Fluid, int]:
         counts=found.counts,
         asks=[asks[-1] for asks in found.problem.asks],
     )
-    price_of = lambda template: template.offers.paid_price  # noqa: E731  # it is what is passed
+
+    def price_of(template: Template) -> Ints:
+        return template.offers.paid_price
+
     return fluid(placed, price_of), quick_bound(found.problem, found.packer.bins, price_of)
 
 
