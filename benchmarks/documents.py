@@ -185,11 +185,6 @@ def namespace() -> Document:
     }
 
 
-def required_node(*expressions: Document) -> Document:
-    """Return the affinity of a pod to nodes that meet all expressions."""
-    return {REQUIRED: {"nodeSelectorTerms": [{"matchExpressions": list(expressions)}]}}
-
-
 def in_zone(zone: str) -> Document:
     """Return the expression of a node in a zone."""
     return {"key": keys.ZONE, "operator": "In", "values": [zone]}

@@ -36,13 +36,6 @@ def decode_plan(message: pb.Plan) -> Plan:
     )
 
 
-def encode_plan(plan: Plan) -> pb.Plan:
-    """Return the message, every list in its canonical order."""
-    message = pb.Plan()
-    write_plan(message, plan)
-    return message
-
-
 def write_plan(message: pb.Plan, plan: Plan) -> None:
     """Encode into an empty message where it stands: a message that is set as a field is copied."""
     message.SetInParent()

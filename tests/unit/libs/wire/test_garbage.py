@@ -15,10 +15,10 @@ from libs.domain.question import SimulateQuestion
 from libs.domain.scenario import PutNodePool, PutOverlay, Scenario
 from libs.domain.snapshot import full
 from libs.wire.launch import decode_launch_batch
-from libs.wire.plan import encode_plan
 from libs.wire.question import decode_simulate_question, encode_simulate_question
 from libs.wire.snapshot import decode_push_request, encode_push_request
 from libs.wire.solution import decode_solution
+from tests.support.messages import encode_plan
 from tests.support.strategies.cluster import nodepools, overlays
 from tests.support.strategies.decision import plans
 from tests.support.strategies.snapshot import snapshots

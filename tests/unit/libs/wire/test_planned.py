@@ -11,8 +11,9 @@ from libs.domain.plan import LaunchOption, Plan, PlannedNodeClaim
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
-from libs.wire.plan import decode_plan, encode_plan
+from libs.wire.plan import decode_plan
 from libs.wire.planned import state_launch_lists
+from tests.support.messages import encode_plan
 
 TYPES = ("small", "medium", "large")
 

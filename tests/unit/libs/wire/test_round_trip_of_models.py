@@ -20,6 +20,7 @@ from libs.wire import (
     workload,
 )
 from libs.wire import resources as wire_resources
+from tests.support.messages import encode_plan
 from tests.support.strategies.cluster import (
     buffers,
     catalogues,
@@ -118,7 +119,7 @@ CASES: dict[str, Case] = {
     "overlay": (overlays, workload.encode_node_overlay, workload.decode_node_overlay),
     "set aside": (set_aside, workload.encode_set_aside, workload.decode_set_aside),
     "unplaceable": (unplaceables, reason.encode_unplaceable, reason.decode_unplaceable),
-    "plan": (plans, plan.encode_plan, plan.decode_plan),
+    "plan": (plans, encode_plan, plan.decode_plan),
     "command": (commands, command.encode_command, command.decode_command),
     "decision": (decisions, command.encode_decision, command.decode_decision),
     "snapshot update": (
