@@ -3,7 +3,7 @@
 Source: `docs/sources.md` 8.2. Keys of an offering are matched whatever their case, `Available` is
 ignored, as KWOK does. Where KWOK takes an offering without zone or capacity type, which nothing can
 ever buy, we refuse it by name. Beyond the schema a type may have `resourceSlices`: the devices that
-its nodes will publish.
+its nodes will publish, and `attributeBindings`: which of these share a value that only they tell.
 """
 
 import json
@@ -12,6 +12,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from libs.catalogues import kwok
+from libs.catalogues.attribute_bindings import bound
 from libs.catalogues.devices import device_pools
 from libs.domain import labels as keys
 from libs.domain.capacity import InstanceType, Offering
@@ -70,7 +71,9 @@ def _instance_type(entry: Mapping[str, Any]) -> InstanceType:
         capacity=capacity,
         overhead=kwok.OVERHEAD,
         offerings=offerings,
-        device_pools=device_pools(entry.get("resourceSlices", [])),
+        device_pools=bound(
+            device_pools(entry.get("resourceSlices", [])), entry.get("attributeBindings", [])
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from libs.domain.capacity import InstanceType
 from libs.domain.device import (
     IMPLICIT_RESOURCE,
     CapacityPolicy,
+    CommonValue,
     CounterUse,
     Device,
     DeviceAttribute,
@@ -192,6 +193,9 @@ def _value(attribute: DeviceAttribute) -> dict[str, Any]:
     match attribute.value:
         case DeviceVersion(text=text):
             return {"version": text}
+        case CommonValue(group=group):
+            # Any value that no other device has will do; which one it will be nobody knows.
+            return {"string": f"value of group {group}"}
         case bool() as truth:
             return {"bool": truth}
         case int() as number:

@@ -120,7 +120,20 @@ class DeviceVersion:
     text: str
 
 
-AttributeValue = str | int | bool | DeviceVersion
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommonValue:
+    """A value that only the node will tell, equal for all its devices that name the same group.
+
+    It is equal to no value that is known, and nobody can say that two groups differ. Selectors do
+    not see it.
+
+    Source: Karpenter's `InstanceType.DynamicResources.AttributeBindings`.
+    """
+
+    group: str
+
+
+AttributeValue = str | int | bool | DeviceVersion | CommonValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

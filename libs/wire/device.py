@@ -5,6 +5,7 @@ from joiner.model.v1 import device_pb2 as pb
 from libs.domain.device import (
     AttributeValue,
     CapacityPolicy,
+    CommonValue,
     CounterUse,
     Device,
     DeviceAttribute,
@@ -247,6 +248,8 @@ def _decode_value(message: pb.DeviceAttribute) -> AttributeValue:
             return message.flag
         case "version":
             return DeviceVersion(text=message.version)
+        case "common":
+            return CommonValue(group=message.common)
         case _:
             raise InvalidRequest("is required", field="value")
 
@@ -255,6 +258,8 @@ def _encode_attribute(attribute: DeviceAttribute) -> pb.DeviceAttribute:
     match attribute.value:
         case DeviceVersion(text=text):
             return pb.DeviceAttribute(name=attribute.name, version=text)
+        case CommonValue(group=group):
+            return pb.DeviceAttribute(name=attribute.name, common=group)
         case bool(flag):
             return pb.DeviceAttribute(name=attribute.name, flag=flag)
         case int(number):

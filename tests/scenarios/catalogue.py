@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from libs.catalogues import kwok
+from libs.catalogues.attribute_bindings import bound
 from libs.catalogues.devices import device_pools
 from libs.domain import labels as keys
 from libs.domain.capacity import InstanceType, Offering
@@ -17,7 +18,8 @@ RESERVATION = "example.com/reservation"
 
 _TYPE = {
     *("name", "cpu", "memory", "pods", "resources", "overhead", "arch", "os", "labels"),
-    *("zones", "capacityTypes", "price", "offerings", "resourceSlices"),
+    *("zones", "capacityTypes", "price", "offerings"),
+    *("resourceSlices", "attributeBindings"),
 }
 _OFFERING = {
     *("zone", "capacityType", "price", "available", "reservation"),
@@ -54,7 +56,9 @@ def _type(short: Mapping[str, Any]) -> InstanceType:
         capacity=capacity,
         overhead=Resources.from_requests(_texts(short.get("overhead", {}))),
         offerings=offerings,
-        device_pools=device_pools(short.get("resourceSlices", [])),
+        device_pools=bound(
+            device_pools(short.get("resourceSlices", [])), short.get("attributeBindings", [])
+        ),
     )
 
 

@@ -97,7 +97,11 @@ counter_uses = st.builds(device.CounterUse, counter_set=names, amounts=resources
 attributes = st.builds(
     device.DeviceAttribute,
     name=names,
-    value=texts | signed | flags | st.builds(device.DeviceVersion, text=texts),
+    value=texts
+    | signed
+    | flags
+    | st.builds(device.DeviceVersion, text=texts)
+    | st.builds(device.CommonValue, group=texts),
 )
 devices = st.builds(
     device.Device,

@@ -317,6 +317,7 @@ class DeviceAttribute(_message.Message):
     NUMBER_FIELD_NUMBER: _builtins.int
     FLAG_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
+    COMMON_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Name; without a domain it is within that of the driver. Required."""
     text: _builtins.str
@@ -327,6 +328,10 @@ class DeviceAttribute(_message.Message):
     """A truth value."""
     version: _builtins.str
     """A semantic version."""
+    common: _builtins.str
+    """A group of devices of an instance type: all that name it have the same value, which only the
+    node will tell. Equal to no value that is known; selectors do not see it.
+    """
     def __init__(
         self,
         *,
@@ -335,12 +340,13 @@ class DeviceAttribute(_message.Message):
         number: _builtins.int = ...,
         flag: _builtins.bool = ...,
         version: _builtins.str = ...,
+        common: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["flag", b"flag", "number", b"number", "text", b"text", "value", b"value", "version", b"version"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["common", b"common", "flag", b"flag", "number", b"number", "text", b"text", "value", b"value", "version", b"version"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["flag", b"flag", "name", b"name", "number", b"number", "text", b"text", "value", b"value", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["common", b"common", "flag", b"flag", "name", b"name", "number", b"number", "text", b"text", "value", b"value", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_value: _TypeAlias = _typing.Literal["text", "number", "flag", "version"]  # noqa: Y015
+    _WhichOneofReturnType_value: _TypeAlias = _typing.Literal["text", "number", "flag", "version", "common"]  # noqa: Y015
     _WhichOneofArgType_value: _TypeAlias = _typing.Literal["value", b"value"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_value) -> _WhichOneofReturnType_value | None: ...
 

@@ -3,13 +3,14 @@
 Apart from the search because it only adds and removes; what an attribute means is said here.
 
 Source: API `resource.k8s.io/v1`, `DeviceConstraint`. Where kube-scheduler compares a device with
-only the last one of each request, all are compared here.
+only the last one of each request, all are compared here. Values that devices have in common are
+as in Karpenter's `AttributeBindings`.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from libs.domain.device import DeviceConstraint
+from libs.domain.device import CommonValue, DeviceConstraint
 from services.solver.core.devices.offer import Candidate
 
 
@@ -35,7 +36,7 @@ class Constraint:
         """
         if not self._concerns(names):
             return True
-        value = candidate.attribute(self.attribute)
+        value = self._value(candidate)
         if value is None:
             return False
         taken = value in self._values if self._distinct else any(self._values.keys() - {value})
@@ -48,7 +49,7 @@ class Constraint:
         """Return how many of these devices a request could get at most beside those chosen."""
         if not self._concerns(names):
             return len(candidates)
-        values = Counter(one.attribute(self.attribute) for one in candidates)
+        values = Counter(self._value(one) for one in candidates)
         del values[None]
         if self._distinct:
             return len(values.keys() - self._values.keys())
@@ -57,11 +58,21 @@ class Constraint:
 
     def remove(self, names: Iterable[str], candidate: Candidate) -> None:
         """Remove a device that was added."""
-        value = candidate.attribute(self.attribute)
+        value = self._value(candidate)
         if value is not None and self._concerns(names):
             self._values[value] -= 1
             if not self._values[value]:
                 del self._values[value]
+
+    def _value(self, candidate: Candidate) -> tuple[type, object] | None:
+        """Return what is compared; None if that cannot be known.
+
+        A value that devices have in common is known to be the same, never to be another one.
+        """
+        value = candidate.attribute(self.attribute)
+        if self._distinct and value is not None and value[0] is CommonValue:
+            return None
+        return value
 
     def _concerns(self, names: Iterable[str]) -> bool:
         return not self._requests or not self._requests.isdisjoint(names)

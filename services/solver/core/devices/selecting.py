@@ -15,7 +15,14 @@ from typing import Any
 from libs.cel import semver
 from libs.cel.program import Program, compile_expression
 from libs.cel.values import CelError, OpenMap, Poison, Quantity, type_name
-from libs.domain.device import AttributeValue, Device, DeviceClass, DeviceSubRequest, DeviceVersion
+from libs.domain.device import (
+    AttributeValue,
+    CommonValue,
+    Device,
+    DeviceClass,
+    DeviceSubRequest,
+    DeviceVersion,
+)
 from libs.domain.errors import InvalidRequest
 
 _VARIABLES = frozenset({"device"})
@@ -131,6 +138,8 @@ def _evaluate(program: Program, bindings: Mapping[str, Any]) -> bool | Broken:
 def _as_value(driver: str, device: Device) -> dict[str, Any]:
     attributes: dict[str, dict[str, Any]] = {}
     for attribute in device.attributes:
+        if isinstance(attribute.value, CommonValue):
+            continue
         domain, name = _qualified(attribute.name, driver)
         attributes.setdefault(domain, {})[name] = _attribute(attribute.value)
     capacity: dict[str, dict[str, Any]] = {}
