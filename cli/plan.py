@@ -1,6 +1,7 @@
 """`joiner plan`: what would be bought for the pods in some files, without any server."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import typer
 from rich.console import Console
@@ -11,20 +12,28 @@ from cli.failures import NEGATIVE, bad_input_exits, progress
 from cli.formats import Format, counted, print_json, print_notes
 from cli.options import Choices
 from cli.planned import cost, problems, purchases, summary, unplaced
-from cli.refining import Refining
+from cli.refining import Objectives, Refining
 from libs.domain.solution import Solution, with_unplaced
 from libs.runtime.budget import spending
 from libs.wire.solution_json import solution_document
 from services.solver.core.solve import solve
 
 
-def run(
-    files: Sequence[str], catalogue: str, output: Format, choices: Choices, refining: Refining
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typed:
+    """How to plan, as it was typed."""
+
+    choices: Choices
+    refining: Refining
+    objectives: Objectives
+
+
+def run(files: Sequence[str], catalogue: str, output: Format, typed: Typed) -> None:
     """Carry out `joiner plan`."""
     with bad_input_exits(), progress("reading") as status:
-        cluster, options = load(files, catalogue, choices)
-        options = refining.applied(options)
+        cluster, options = load(files, catalogue, typed.choices)
+        objective = typed.objectives.objective()
+        options = replace(typed.refining.applied(options), objective=objective)
         status.update("planning")
         spent = spending(options.refine_budget)
         found = solve(cluster.snapshot, options, spent=spent)

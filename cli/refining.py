@@ -3,7 +3,11 @@
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
+from typing import Annotated
 
+import typer
+
+from cli.ranges import MOST, whole
 from libs.domain.duration import parse_go
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import label_value_problem, qualified_name_problem
@@ -20,19 +24,22 @@ _MOST_DIGITS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refining:
-    """Options of `joiner plan`; dollars per hour, shares in percent."""
+    """How to look for a cheaper plan, as it was typed."""
 
-    budget: str = "0s"
-    iterations: int | None = None
-    seed: int = 0
-    interruption: str = "0"
-    node: str = "0"
-    licences: tuple[str, ...] = ()
-    """Each `KEY=VALUE,…:DOLLARS`; without labels every node needs it."""
-    blast_radius: str = ""
-    """`PERCENT:DOLLARS`."""
-    spot_share: str = "0"
-    spot_types: int = 0
+    refine_budget: Annotated[
+        str, typer.Option(metavar="SPAN", help="Time to look for a cheaper plan in, such as 500ms.")
+    ] = "0s"
+    refine_iterations: Annotated[
+        int | None,
+        typer.Option(
+            parser=whole(0),
+            metavar="N",
+            help="Exactly so many iterations instead: the same plan each time.",
+        ),
+    ] = None
+    seed: Annotated[
+        int, typer.Option(parser=whole(-MOST - 1), metavar="N", help="Seed of that search.")
+    ] = 0
 
     def applied(self, options: SolveOptions) -> SolveOptions:
         """Return the options with what was typed.
@@ -42,13 +49,68 @@ class Refining:
         """
         return replace(
             options,
-            refine_budget=_span("--refine-budget", self.budget),
-            refine_iterations=self.iterations,
+            refine_budget=_span("--refine-budget", self.refine_budget),
+            refine_iterations=self.refine_iterations,
             seed=self.seed,
-            objective=self._objective(),
         )
 
-    def _objective(self) -> Objective:
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Objectives:
+    """What counts beyond the price, as it was typed."""
+
+    interruption: Annotated[
+        str,
+        typer.Option(
+            "--objective-interruption",
+            metavar="$/h",
+            help="What each new spot node counts for more.",
+        ),
+    ] = "0"
+    node: Annotated[
+        str,
+        typer.Option("--objective-node", metavar="$/h", help="What each new node counts for more."),
+    ] = "0"
+    licences: Annotated[
+        tuple[str, ...],
+        typer.Option(
+            "--objective-licence",
+            metavar="KEY=VALUE,…:$/h",
+            help="A licence that nodes with labels need; without labels every node.",
+        ),
+    ] = ()
+    blast_radius: Annotated[
+        str,
+        typer.Option(
+            "--objective-blast-radius",
+            metavar="PERCENT:$/h",
+            help="What each pod counts for beyond a share of its workload on one new node.",
+        ),
+    ] = ""
+    spot_share: Annotated[
+        str,
+        typer.Option(
+            "--objective-spot-share",
+            metavar="PERCENT",
+            help="Most of new spot nodes of one offering.",
+        ),
+    ] = "0"
+    spot_types: Annotated[
+        int,
+        typer.Option(
+            "--objective-spot-types",
+            parser=whole(0, 600),
+            metavar="N",
+            help="Least types that a spot node may be launched as.",
+        ),
+    ] = 0
+
+    def objective(self) -> Objective:
+        """Return what they mean to the solver.
+
+        Raises:
+            InvalidRequest: a text that means nothing; names the option.
+        """
         share = _ppm("--objective-spot-share", self.spot_share)
         diversity = SpotDiversity(share_ppm=share, instance_types=self.spot_types)
         return Objective(
