@@ -12,13 +12,10 @@ from typing import TypeVar
 
 from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
+from libs.domain.price_change import bounded, changed
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
 from libs.domain.workload import NodeOverlay
-
-HIGHEST_PRICE_NANOS_PER_HOUR = 10**15
-"""A million dollars: whatever is added to a price, it stays a price."""
-_PPM = 10**6
 
 Matched = list[tuple[int, list[int]]]
 """Positions of types, each with the positions of some of its offerings."""
@@ -153,8 +150,8 @@ def adjusted(price: int, overlay: NodeOverlay) -> int:
     elif overlay.price_delta_nanos_per_hour is not None:
         price += overlay.price_delta_nanos_per_hour
     elif overlay.price_delta_ppm is not None:
-        price = (price * (_PPM + overlay.price_delta_ppm) + _PPM // 2) // _PPM
-    return min(max(price, 0), HIGHEST_PRICE_NANOS_PER_HOUR)
+        return changed(price, overlay.price_delta_ppm)
+    return bounded(price)
 
 
 def _clash(given: _Given | None, overlay: NodeOverlay) -> bool:

@@ -5,6 +5,7 @@ from typing import assert_never
 from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
+from libs.domain.objective import PPM
 from libs.domain.pod import Target
 from libs.domain.reason import TargetKind
 from libs.domain.scenario import (
@@ -249,7 +250,11 @@ def _decode_offering_edit(message: pb.OfferingEdit) -> EditOfferings:
         capacity_type=message.capacity_type,
         instance_type=message.instance_type,
         available=message.available if change == "available" else None,
-        price_delta_ppm=message.price_delta_ppm if change == "price_delta_ppm" else None,
+        price_delta_ppm=(
+            within("price_delta_ppm", message.price_delta_ppm, -PPM)
+            if change == "price_delta_ppm"
+            else None
+        ),
     )
 
 

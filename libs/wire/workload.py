@@ -2,6 +2,7 @@
 
 from joiner.model.v1 import workload_pb2 as pb
 
+from libs.domain.objective import PPM
 from libs.domain.workload import (
     CapacityBuffer,
     DaemonSet,
@@ -22,8 +23,6 @@ from libs.wire.requirement import (
     encode_requirements,
 )
 from libs.wire.resources import decode_resources, encode_resources
-
-_FREE_PPM = -1_000_000
 
 
 def decode_daemonset(message: pb.DaemonSet) -> DaemonSet:
@@ -146,7 +145,7 @@ def decode_node_overlay(message: pb.NodeOverlay) -> NodeOverlay:
             message.price_delta_nanos_per_hour if price == "price_delta_nanos_per_hour" else None
         ),
         price_delta_ppm=(
-            within("price_delta_ppm", message.price_delta_ppm, _FREE_PPM)
+            within("price_delta_ppm", message.price_delta_ppm, -PPM)
             if price == "price_delta_ppm"
             else None
         ),

@@ -20,6 +20,7 @@ from libs.domain.nodepool import (
     NodePool,
     NodeTemplate,
 )
+from libs.domain.objective import PPM
 from libs.domain.quantity import MAX
 from libs.domain.resources import WELL_KNOWN, Resources
 from libs.domain.workload import NodeOverlay
@@ -30,7 +31,6 @@ from libs.kube.objects import karpenter as objects
 from libs.kube.objects.decoding import from_document
 
 _NANOS = 10**9
-_PPM = 10**6
 _PRICE = re.compile(r"[0-9]+(\.[0-9]+)?")
 _ADJUSTMENT = re.compile(r"(?P<sign>[+-])(?P<amount>[0-9]*\.?[0-9]+)(?P<percent>%?)")
 
@@ -253,7 +253,7 @@ def _adjustment(text: str | None) -> tuple[int | None, int | None]:
         return _within_limit(amount * _NANOS, "spec.priceAdjustment"), None
     if amount < -100:
         raise InvalidRequest(f"{text!r} is below -100%", field="spec.priceAdjustment")
-    return None, _within_limit(amount * _PPM / 100, "spec.priceAdjustment")
+    return None, _within_limit(amount * PPM / 100, "spec.priceAdjustment")
 
 
 def _within_limit(amount: Fraction, path: str) -> int:

@@ -747,7 +747,7 @@ class OfferingEdit(_message.Message):
     this is false.
     """
     price_delta_ppm: _builtins.int
-    """Millionths of the price to add, may be negative."""
+    """Millionths of the price to add, from -1,000,000."""
     def __init__(
         self,
         *,

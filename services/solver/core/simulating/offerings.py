@@ -12,13 +12,11 @@ from libs.domain.capacity import Catalogue, InstanceType, Offering
 from libs.domain.errors import InvalidRequest
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
-from libs.domain.overlay_ledger import HIGHEST_PRICE_NANOS_PER_HOUR
+from libs.domain.price_change import changed
 from libs.domain.requirements import Requirements
 from libs.domain.scenario import EditOfferings
 from services.solver.core.simulating.draft import Draft, unknown
 from services.solver.core.simulating.nodes import drop, in_flight
-
-_PPM = 10**6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +77,7 @@ def _changed_kind(kind: InstanceType, edit: EditOfferings) -> InstanceType:
 def _changed_offering(one: Offering, edit: EditOfferings) -> Offering:
     if edit.available is not None:
         return one if one.available is edit.available else replace(one, available=edit.available)
-    price = one.price_nanos_per_hour * (_PPM + (edit.price_delta_ppm or 0))
-    nanos = min(max((price + _PPM // 2) // _PPM, 0), HIGHEST_PRICE_NANOS_PER_HOUR)
+    nanos = changed(one.price_nanos_per_hour, edit.price_delta_ppm or 0)
     return one if one.price_nanos_per_hour == nanos else replace(one, price_nanos_per_hour=nanos)
 
 

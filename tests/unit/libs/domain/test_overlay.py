@@ -9,7 +9,8 @@ import pytest
 from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
 from libs.domain.overlay import Overlaid, completed, overlaid
-from libs.domain.overlay_ledger import HIGHEST_PRICE_NANOS_PER_HOUR, adjusted
+from libs.domain.overlay_ledger import adjusted
+from libs.domain.price_change import HIGHEST_NANOS_PER_HOUR
 from libs.domain.resources import NOTHING
 from libs.domain.workload import NodeOverlay
 from tests.support.builders import (
@@ -75,7 +76,7 @@ def problems(found: Overlaid) -> dict[str, str]:
         pytest.param({"price_delta_ppm": -680_000}, 320_000_000, id="percents off"),
         pytest.param({"price_delta_ppm": 100_000}, 1_100_000_000, id="percents added"),
         pytest.param({"price_delta_ppm": -1_000_000}, 0, id="all percents off"),
-        pytest.param({"price_delta_ppm": 10**18}, HIGHEST_PRICE_NANOS_PER_HOUR, id="absurd"),
+        pytest.param({"price_delta_ppm": 10**18}, HIGHEST_NANOS_PER_HOUR, id="absurd"),
     ],
 )
 def test_a_price_is_replaced_shifted_or_scaled(change: dict[str, Any], price: int) -> None:

@@ -19,6 +19,7 @@ from joiner.model.v1 import (
 )
 from joiner.provider.v1 import provider_pb2
 from joiner.snapshot.v1 import snapshot_pb2
+from joiner.solver.v1 import solver_pb2
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.execution import CommandState
@@ -33,6 +34,7 @@ from libs.wire.nodeclaim import decode_condition_status
 from libs.wire.pod_table import decode_pod_table
 from libs.wire.provider import decode_provider_event
 from libs.wire.reason import decode_rule
+from libs.wire.scenario import decode_edit
 from libs.wire.snapshot import (
     decode_full_snapshot,
     decode_push_request,
@@ -302,6 +304,15 @@ def test_a_change_does_not_pass_for_a_full_snapshot() -> None:
         decode_full_snapshot(an_update(base_revision=1))
 
     assert refused.value.field == "base_revision"
+
+
+def test_nothing_can_cost_less_than_nothing() -> None:
+    edit = solver_pb2.Edit(offerings=solver_pb2.OfferingEdit(price_delta_ppm=-1_000_001))
+
+    with pytest.raises(InvalidRequest) as refused:
+        decode_edit(edit)
+
+    assert refused.value.field == "offerings.price_delta_ppm"
 
 
 def test_an_empty_push_is_refused() -> None:
