@@ -8,6 +8,7 @@ nothing depends on the exactness of a solver of linear programs: it only finds g
 Source: weak duality of linear programs; `docs/decisions/0009-refining.md`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,11 +32,14 @@ class Bound:
     """(n_offers,): how many instances are bought where pods can be divided."""
 
 
-def lower_bound(fluid: Fluid) -> Bound:
-    """Return a bound that is near: within some percent of what plans really can cost."""
+def lower_bound(fluid: Fluid, spent: Callable[[], bool] = lambda: False) -> Bound:
+    """Return a bound that is near: within some percent of what plans really can cost.
+
+    Once `spent` says so it comes of what is known by then, and is valid all the same.
+    """
     if not len(fluid.count) or not len(fluid.offers.price):
         return Bound(nanos_per_hour=0, worth=np.zeros(len(fluid.count)), bought=np.zeros(0))
-    found = prices(fluid)
+    found = prices(fluid, spent)
     if found is None:
         found = _unknown(fluid)
     return certified(fluid, found)

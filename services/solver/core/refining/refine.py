@@ -1,8 +1,8 @@
 """`refine`: from the answer of the fast stage to a cheaper one, with a bound that says how good.
 
-The first iteration finds the bound and packs again on what the bound buys alone, some more pack on
-ever smaller types of that; all others are the local search's, which begins at the best so far.
-Whatever is found has to be better than the fast answer, or that one stays.
+The first iterations pack again on what the bound buys alone, and on ever smaller types of that; all
+others are the local search's, which begins at the best so far. Whatever is found has to be better
+than the fast answer, or that one stays.
 """
 
 from collections.abc import Callable, Iterable
@@ -84,11 +84,11 @@ def refine(
         return unrefined(fast)
     best, bound = _better(encoded, fast, fast), quick_bound(fast.problem, fast.packer.bins, _paid)
     flow = _fluid(encoded, fast, _paid)
-    near = lower_bound(flow)
+    near = lower_bound(flow, budget.spent)
     bound = max(bound, near.nanos_per_hour)
     if encoded.options.objective.weighs_nodes:
         flow = _fluid(encoded, fast, _weighed)
-        near = lower_bound(flow)
+        near = lower_bound(flow, budget.spent)
     fewer = narrowed(encoded, fast, flow, near)
     course = _Course(encoded=encoded, fast=fast, budget=budget, cancelled=cancelled)
     best = course.constructed(best, islice(fewer, _FIRST))
@@ -110,7 +110,7 @@ def refine(
 
 @dataclass(slots=True, kw_only=True)
 class _Budget:
-    """How many iterations there may be, and how many there were: finding the bound is one."""
+    """How many iterations there may be, and how many there were."""
 
     most: int
     spent: Callable[[], bool]
@@ -132,14 +132,13 @@ class _Course:
     cancelled: Cancelled
 
     def constructed(self, best: Packed, narrower: Iterable[Encoded]) -> Packed:
-        """Return the best answer once each of these was packed, the first one in any case."""
+        """Return the best answer once each of these was packed."""
         for fewer in narrower:
-            if self.budget.ran and not self.budget.left():
+            if not self.budget.left():
                 break
             found = construct(self.encoded, self.fast, fewer, self.cancelled)
             best = _better(self.encoded, best, found)
             self.budget.ran += 1
-        self.budget.ran = max(self.budget.ran, 1)
         return best
 
     def searched(self, best: Packed, search: Search) -> Packed:

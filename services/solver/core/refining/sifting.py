@@ -6,6 +6,7 @@ the prices found joins, until there is none. Groups beyond a number are joined w
 shape, at the mean of what they ask for.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 
@@ -27,8 +28,13 @@ _MIXES = np.array(tuple(product((1.0, 4.0), (1.0, 4.0))))
 """Weights of cpu and memory by which the first offers are found."""
 
 
-def prices(fluid: Fluid) -> Prices | None:
-    """Return prices near the optimum for all offers; None where there are none to be found."""
+def prices(fluid: Fluid, spent: Callable[[], bool] = lambda: False) -> Prices | None:
+    """Return prices near the optimum for all offers; None where there are none to be found.
+
+    Args:
+        fluid: what is bought and sold.
+        spent: asked between two programs: whether those found so far have to do.
+    """
     joined = _joined(fluid)
     chosen = _first(joined)
     found = None
@@ -39,7 +45,7 @@ def prices(fluid: Fluid) -> Prices | None:
         found, share = _spread(joined, chosen, some)
         bargains = np.flatnonzero(share < _BARGAIN)
         added = bargains[np.argsort(share[bargains], kind="stable")][:_MOST_ADDED]
-        if not len(added):
+        if not len(added) or spent():
             break
         chosen = np.union1d(chosen, added)
     return found

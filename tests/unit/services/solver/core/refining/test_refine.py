@@ -157,6 +157,17 @@ def test_a_budget_that_is_spent_leaves_the_fast_answer() -> None:
     assert (found.plan, found.iterations) == (solve(a_cluster(), FAST).plan, 0)
 
 
+def test_a_budget_that_the_bound_has_spent_leaves_the_fast_answer_with_that_bound() -> None:
+    budget = SolveOptions(refine_budget=timedelta(seconds=1))
+    looks = iter([False])
+
+    found = solve(a_cluster(), budget, spent=lambda: next(looks, True))
+
+    refined = solve(a_cluster(), SolveOptions(refine_iterations=1))
+    assert (found.plan, found.iterations) == (solve(a_cluster(), FAST).plan, 0)
+    assert found.cost.lower_bound_nanos_per_hour == refined.cost.lower_bound_nanos_per_hour
+
+
 @dataclass(slots=True)
 class Walk:
     """A search that finds nothing in so many iterations."""
@@ -205,7 +216,7 @@ def test_a_search_runs_as_long_as_it_may(options: SolveOptions, left: int, itera
 
 
 def test_a_search_ends_when_the_budget_is_spent() -> None:
-    looks = iter([False, False, False, True])
+    looks = iter([False, False, False, False, True])
 
     found, walk = walked(SolveOptions(refine_budget=timedelta(1)), lambda: next(looks), 1_000)
 
