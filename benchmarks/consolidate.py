@@ -5,7 +5,6 @@ move as many pods as that command; with one both keep it, and ours may move half
 """
 
 import asyncio
-import gc
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -117,7 +116,7 @@ async def _timed(
 ) -> tuple[list[float], Consolidation]:
     seconds = []
     for _ in range(repeat):
-        gc.collect()
+        one.spare()
         begun = one.clock.monotonic()
         answer = await one.consolidate(snapshot, candidates, bounds)
         seconds.append(one.clock.monotonic() - begun)

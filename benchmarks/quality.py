@@ -6,7 +6,6 @@ bound are written there, and `recompute_bound.py` finds the bound again from the
 """
 
 import asyncio
-import gc
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -145,7 +144,7 @@ async def _ask(workload: Workload, course: Course, tell: Tell) -> _Found:
             seconds = []
             for number in range(course.repeat):
                 tell(f"run {number + 1}: refining for {course.budget.total_seconds():g} s")
-                gc.collect()
+                one.spare()
                 begun = one.clock.monotonic()
                 answer = await one.solve(snapshot, refined)
                 seconds.append(one.clock.monotonic() - begun)

@@ -37,6 +37,7 @@ from libs.kube.objects.kinds import KubeObject
 from libs.kube.objects.pod import Pod
 from libs.runtime.backoff import Backoff, BackoffPolicy
 from libs.runtime.clock import Clock, SystemClock
+from libs.runtime.garbage import Spared
 from libs.runtime.network import GrpcNetwork
 from libs.runtime.randomness import Random
 from libs.runtime.timeouts import CallDeadlines
@@ -66,6 +67,7 @@ class Session:
 
     def __init__(self, channel: grpc.aio.Channel, sold: Sold, boot: str, clock: Clock) -> None:
         self.clock = clock
+        self._spared = Spared()
         self._state = ClusterState()
         self._state.set_catalogue(
             Catalogue(
@@ -109,6 +111,10 @@ class Session:
         """Take pods out again."""
         for one in pods:
             self._state.remove("Pod", one.metadata.namespace, one.metadata.name)
+
+    def spare(self) -> None:
+        """Keep what is known from the collector of cycles, as a watcher does after its lists."""
+        self._spared.all_there_is()
 
     def snapshot(self) -> ClusterSnapshot:
         """Make a snapshot of what is known now.

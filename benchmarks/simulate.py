@@ -5,7 +5,6 @@ go in one call; a run is one call, and its time is divided by their number.
 """
 
 import asyncio
-import gc
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, cycle, islice
@@ -78,7 +77,7 @@ async def _ask(
             for number in range(course.repeat):
                 tell(f"run {number + 1}: asking")
                 scenarios = list(islice(asking, course.scenarios))
-                gc.collect()
+                one.spare()
                 begun = one.clock.monotonic()
                 answers += await one.simulate(snapshot, scenarios, workload.options)
                 seconds.append((one.clock.monotonic() - begun) / course.scenarios)

@@ -6,7 +6,6 @@ solve, answer. Every run begins with a new session, or with `delta` only with ne
 """
 
 import asyncio
-import gc
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
@@ -165,7 +164,7 @@ class _Asking:
 
     async def _run(self, number: int, one: Session, arriving: Sequence[Pod]) -> Run:
         before = await self._solver.decision_seconds()
-        gc.collect()
+        one.spare()
         at = [one.clock.monotonic()]
         one.ingest(arriving)
         at.append(one.clock.monotonic())

@@ -104,7 +104,7 @@ def assemble(settings: Settings, runtime: Runtime, api: KubeApi) -> App:
             "rivals": rivals.run,
             "leadership": partial(leadership.run, term.run),
         },
-        ready=observed.informers.wait_synced,
+        ready=partial(_first_lists, observed, runtime),
     )
 
 
@@ -189,6 +189,12 @@ def _watched(settings: Settings) -> tuple[Resource, ...]:
         *(_FOR_DEFAULT_SPREAD if settings.scheduler_config else ()),
     )
     return tuple(dict.fromkeys(found))
+
+
+async def _first_lists(observed: _Observed, runtime: Runtime) -> None:
+    """Wait until the cluster is known; what it is made of lives on."""
+    await observed.informers.wait_synced()
+    runtime.spare()
 
 
 @dataclass(frozen=True, slots=True)

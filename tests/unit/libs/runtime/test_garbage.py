@@ -18,8 +18,10 @@ class Node:
 
 @pytest.fixture(autouse=True)
 def unfrozen() -> Iterator[None]:
+    thresholds = gc.get_threshold()
     yield
     gc.unfreeze()
+    gc.set_threshold(*thresholds)
 
 
 def test_what_was_there_is_kept_from_collections() -> None:
@@ -66,4 +68,26 @@ def test_what_comes_later_is_collected_as_ever() -> None:
     del node
     gc.collect()
 
+    assert gone() is None
+
+
+def test_a_batch_of_new_objects_is_not_looked_at_while_it_is_made() -> None:
+    Spared().all_there_is()
+    before = [one["collections"] for one in gc.get_stats()]
+
+    batch = [[number] for number in range(50_000)]
+
+    assert len(batch) == 50_000
+    assert [one["collections"] for one in gc.get_stats()] == before
+
+
+def test_the_collector_stays_on() -> None:
+    Spared().all_there_is()
+    node = Node()
+    gone = weakref.ref(node)
+    del node
+
+    batch = [[number] for number in range(200_000)]
+
+    assert len(batch) == 200_000
     assert gone() is None
