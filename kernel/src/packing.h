@@ -60,7 +60,12 @@ private:
 
     // On standing bins.
     Amount place_standing(int group, int ask, const Verdict& where, Amount want);
-    std::vector<int> candidates(const Ask& ask, const Verdict& where);
+    // Calls `use` with the bins where pods of an ask may go, in order, for as long as it says so.
+    template <typename Use>
+    void each_candidate(int ask, const Verdict& where, Use use);
+    // Standing bins of which an ask likes the labels, and that had room when last looked at;
+    // kept for one ask, since pods that look at others come one by one.
+    std::vector<int>& roomy(int ask);
     const Mask& compatible(const Ask& ask);
     const Mask& within(const Bound& bound);
 
@@ -98,6 +103,8 @@ private:
     std::vector<Placement> placements_;
     std::set<int> deferred_;
     std::map<int, Mask> compatible_;
+    std::vector<int> roomy_;
+    int roomy_for_ = -1;
     // By the number that the classes have for the bound.
     std::map<int, Mask> within_;
 };

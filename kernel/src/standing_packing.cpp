@@ -21,48 +21,71 @@ Amount Packing::place_standing(int group, int id, const Verdict& where, Amount w
         }
         return placed;
     }
-    for (const int bin : candidates(ask, where)) {
-        if (placed >= want) break;
+    each_candidate(id, where, [&](int bin) {
         Amount count = std::min(ask.request.times(bins_.free(bin)), want - placed);
         if (where.caps) count = std::min(count, (*where.caps)[bin]);
-        if (count <= 0) continue;
-        take_standing(group, id, bin, count);
-        placed += count;
-    }
+        if (count > 0) {
+            take_standing(group, id, bin, count);
+            placed += count;
+        }
+        return placed < want;
+    });
     return placed;
 }
 
 std::pair<std::vector<int>, Amounts> Packing::room(int id, const Verdict& where) {
     const Ask& ask = topology_.ask(id);
-    std::vector<int> bins = candidates(ask, where);
+    std::vector<int> bins;
     Amounts counts;
-    for (const int bin : bins) {
+    each_candidate(id, where, [&](int bin) {
         Amount count = ask.request.times(bins_.free(bin));
         if (where.caps) count = std::min(count, (*where.caps)[bin]);
+        bins.push_back(bin);
         counts.push_back(count);
-    }
+        return true;
+    });
     if (topology_.shape(ask.shape).limited) algebra_.limit(ask.shape, bins, counts);
     return {std::move(bins), std::move(counts)};
 }
 
-std::vector<int> Packing::candidates(const Ask& ask, const Verdict& where) {
-    std::vector<int> found;
-    if (!bins_.standing()) return found;
-    const Mask& suits = compatible(ask);
+template <typename Use>
+void Packing::each_candidate(int id, const Verdict& where, Use use) {
+    const Ask& ask = topology_.ask(id);
+    std::vector<int>& roomy = this->roomy(id);
     std::vector<const Mask*> bounds;
     for (const Bound& bound : where.bounds) bounds.push_back(&within(bound));
     std::vector<const std::vector<int>*> pins;
     for (const int key : where.pins) pins.push_back(&topology_.domain_of(key));
-    for (int bin = 0; bin < bins_.standing(); ++bin) {
-        if (!suits[bin] || !ask.request.fits(bins_.free(bin))) continue;
+    std::size_t next = 0;
+    std::size_t kept = 0;
+    for (bool more = true; more && next < roomy.size(); ++next) {
+        const int bin = roomy[next];
+        // What is free only gets less: it need not be looked at again.
+        if (!ask.request.fits(bins_.free(bin))) continue;
+        roomy[kept++] = bin;
         const auto inside = [&](const Mask* mask) { return (*mask)[bin] != 0; };
         const auto decided = [&](const std::vector<int>* domains) { return (*domains)[bin] >= 0; };
         if (std::all_of(bounds.begin(), bounds.end(), inside) &&
             std::all_of(pins.begin(), pins.end(), decided)) {
-            found.push_back(bin);
+            more = use(bin);
         }
     }
-    return found;
+    if (kept < next) roomy.erase(roomy.begin() + kept, roomy.begin() + next);
+}
+
+std::vector<int>& Packing::roomy(int id) {
+    if (roomy_for_ == id) return roomy_;
+    const Ask& ask = topology_.ask(id);
+    std::vector<int> found;
+    if (bins_.standing()) {
+        const Mask& suits = compatible(ask);
+        for (int bin = 0; bin < bins_.standing(); ++bin) {
+            if (suits[bin] && ask.request.fits(bins_.free(bin))) found.push_back(bin);
+        }
+    }
+    roomy_ = std::move(found);
+    roomy_for_ = id;
+    return roomy_;
 }
 
 void Packing::take_standing(int group, int id, int bin, Amount count) {
