@@ -137,6 +137,7 @@ void Packing::take_claim(int group, int id, int claim, Amount count, int known) 
     reservations_.hold(claim, classes_[known], bins_.used(claim));
     const int bin = bins_.standing() + claim;
     placements_.push_back({group, id, bin, count});
+    groups_[group].left -= count;
     topology_.place(ask.shape, bin, count);
 }
 

@@ -171,11 +171,7 @@ void bind_making(nb::class_<Session>& bound) {
             "shape"_a)
         .def("add_ask", &add_ask, "shape"_a, "site"_a, "places"_a, "anywhere"_a, "request"_a,
              "spread"_a, "affinity"_a, "apart"_a, "together"_a, "exclusive"_a, "pins"_a)
-        .def("set_arrivals", &set_arrivals, "by_pool"_a)
-        .def(
-            "add_group",
-            [](Session& self, bool buys, bool waits) { self.packing.add_group({buys, waits}); },
-            "buys"_a, "waits"_a);
+        .def("set_arrivals", &set_arrivals, "by_pool"_a);
 }
 
 // How pods are placed, and what is given up for them.
@@ -185,13 +181,6 @@ void bind_placing(nb::class_<Session>& bound) {
             "set_virtual",
             [](Session& self, bool is_virtual) { self.packing.topology().set_virtual(is_virtual); },
             "is_virtual"_a, "Say whether virtual pods have the turn: real ones rely on none.")
-        .def(
-            "place",
-            [](Session& self, int group, int ask, Amount want) {
-                return self.packing.place(group, ask, want);
-            },
-            "group"_a, "ask"_a, "want"_a,
-            "Place up to `want` pods of a group and return how many found room.")
         .def("verdict", &verdict_on, "ask"_a, "pool"_a.none() = nb::none(), "arrivals"_a = 0,
              "Return where the next pods of an ask may go; None if nowhere.")
         .def("room", &room, "ask"_a, "where"_a,
@@ -237,11 +226,6 @@ void bind_counts(nb::class_<Session>& bound) {
             "is_held",
             [](const Session& self, int claim) { return self.packing.topology().is_held(claim); },
             "claim"_a)
-        .def("changes",
-             [](Session& self) {
-                 const Topology::Changes found = self.packing.topology().changes();
-                 return std::make_tuple(found.tallies, found.opened, found.become);
-             })
         .def("eligible", &eligible, "ask"_a, "tally"_a)
         .def("least_on_hosts", &least_on_hosts, "ask"_a, "rule"_a)
         .def(
@@ -264,9 +248,6 @@ void bind_bins(nb::class_<Session>& bound) {
         .def(
             "is_deferred",
             [](Session& self, int group) { return self.packing.deferred().count(group) > 0; },
-            "group"_a)
-        .def(
-            "undefer", [](Session& self, int group) { self.packing.deferred().erase(group); },
             "group"_a)
         .def("free", [](const Session& self) { return to_rows(self.packing.bins().free()); })
         .def("used", [](const Session& self) { return to_rows(self.packing.bins().used()); })
@@ -328,6 +309,10 @@ NB_MODULE(_kernel, module) {
     bind_counts(packing);
     bind_bins(packing);
     bind_limits(packing);
+    bind_rounds(packing);
+    module.attr("PLACED") = kPlaced;
+    module.attr("OPENED") = kOpened;
+    module.attr("BECOME") = kBecome;
     bind_search(module);
 }
 

@@ -16,6 +16,11 @@ int Packing::add_template(Template sold, Limits limits) {
     return classes_.add_template(std::move(sold));
 }
 
+void Packing::add_group(Group group) {
+    at_turn_.emplace(group.turn, static_cast<int>(groups_.size()));
+    groups_.push_back(std::move(group));
+}
+
 Amount Packing::place(int group, int ask, Amount want) {
     const bool buys = groups_.at(group).buys;
     if (!topology_.ask(ask).anywhere) return 0;

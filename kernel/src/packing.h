@@ -29,13 +29,45 @@ public:
     // Groups that wait for a reservation to be settled.
     std::set<int>& deferred() { return deferred_; }
 
-    // A group of pods: whether nodes are bought for it, whether it waits for reservations that are
-    // promised to others.
-    struct Group {
-        bool buys;
-        bool waits;
+    // One of the asks of a group, most wishes first.
+    struct Wish {
+        // Which wish of its pods makes one of them lead the others; -1 for none.
+        int leads = -1;
+        // Whether it keeps to where the companions of its pods may run.
+        bool near_companions = false;
+        // Its number; -1 until it is known.
+        int ask = -1;
     };
-    void add_group(Group group) { groups_.push_back(group); }
+    // A group of pods.
+    struct Group {
+        // Whether nodes are bought for it, whether it waits for reservations that are promised to
+        // others.
+        bool buys = true;
+        bool waits = true;
+        // How many of its pods have no place yet.
+        Amount left = 0;
+        // When it is its turn, and whether the turn is that of virtual pods.
+        int turn = 0;
+        bool is_virtual = false;
+        // Whether its pods claim devices, and whether nobody counts these: they rather wait.
+        bool devices = false;
+        bool ignored = false;
+        // Whether an earlier plan put pods of it somewhere.
+        bool expected = false;
+        // Tallies one of which has to count a pod, for each affinity that nobody else meets.
+        std::vector<std::vector<int>> awaited;
+        // Groups that go first where it has found a place, since they have less of a choice.
+        std::vector<int> more_tied;
+        std::vector<Wish> wishes;
+        // Whether it no longer keeps to where its companions may run.
+        bool alone = false;
+    };
+    void add_group(Group group);
+    Group& group(int id) { return groups_.at(id); }
+    const Group& group(int id) const { return groups_.at(id); }
+    // Returns the group that has this turn.
+    int group_at(int turn) const { return at_turn_.at(turn); }
+    const std::vector<Group>& groups() const { return groups_; }
 
     // Places up to `want` pods of a group and returns how many found room.
     Amount place(int group, int ask, Amount want);
@@ -100,6 +132,7 @@ private:
     Reservations reservations_;
     bool strict_min_values_;
     std::vector<Group> groups_;
+    std::map<int, int> at_turn_;
     std::vector<Placement> placements_;
     std::set<int> deferred_;
     std::map<int, Mask> compatible_;

@@ -4,6 +4,7 @@
 
 namespace joiner {
 
+// Needs Python's lock, as all do that hold what it returns.
 template <typename... Given>
 nb::object PythonAlgebra::ask(const char* method, Given&&... given) {
     const nb::object algebra = algebra_();
@@ -27,10 +28,12 @@ int PythonAlgebra::root(int pool, const Mask* rows) {
 }
 
 int PythonAlgebra::reached(int known, int pool, const std::vector<int>& arrivals) {
+    const nb::gil_scoped_acquire held;
     return nb::cast<int>(ask("reached", known, pool, arrivals));
 }
 
 int PythonAlgebra::restrict(int known, const Mask& offerings) {
+    const nb::gil_scoped_acquire held;
     return nb::cast<int>(ask("restrict", known, to_flags(offerings)));
 }
 
@@ -48,6 +51,7 @@ KeyView PythonAlgebra::view(int known, int key) {
 }
 
 std::vector<int> PythonAlgebra::new_nodes(int site) {
+    const nb::gil_scoped_acquire held;
     return nb::cast<std::vector<int>>(ask("new_nodes", site));
 }
 
@@ -57,31 +61,43 @@ std::vector<int> PythonAlgebra::admitted(int admission, int known) {
 }
 
 Mask PythonAlgebra::compatible(int site) {
+    const nb::gil_scoped_acquire held;
     return to_mask(nb::cast<Flags>(ask("compatible", site)));
 }
 
 std::vector<int> PythonAlgebra::domain_of(int key) {
+    const nb::gil_scoped_acquire held;
     return to_numbers(nb::cast<Ints>(ask("domain_of", key)));
 }
 
 Mask PythonAlgebra::within(int key, const DomainSet& domains) {
+    const nb::gil_scoped_acquire held;
     return to_mask(nb::cast<Flags>(ask("within", key, to_bits(domains))));
 }
 
 void PythonAlgebra::limit(int shape, const std::vector<int>& bins, Amounts& counts) {
+    const nb::gil_scoped_acquire held;
     counts = to_amounts(nb::cast<Ints>(ask("limit", shape, to_ints(bins), to_ints(counts))));
 }
 
 void PythonAlgebra::took(int shape, const std::vector<int>& bins, const Amounts& counts) {
+    const nb::gil_scoped_acquire held;
     ask("took", shape, to_ints(bins), to_ints(counts));
 }
 
-bool PythonAlgebra::grant(int shape, int bin) { return nb::cast<bool>(ask("grant", shape, bin)); }
+bool PythonAlgebra::grant(int shape, int bin) {
+    const nb::gil_scoped_acquire held;
+    return nb::cast<bool>(ask("grant", shape, bin));
+}
 
 int PythonAlgebra::grant_planned(int shape, int claim, int known, const Amounts& total) {
+    const nb::gil_scoped_acquire held;
     return nb::cast<int>(ask("grant_planned", shape, claim, known, to_ints(total)));
 }
 
-void PythonAlgebra::hand_over(int shape, int claim) { ask("hand_over", shape, claim); }
+void PythonAlgebra::hand_over(int shape, int claim) {
+    const nb::gil_scoped_acquire held;
+    ask("hand_over", shape, claim);
+}
 
 }  // namespace joiner

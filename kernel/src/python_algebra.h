@@ -6,8 +6,8 @@
 
 namespace joiner {
 
-// Keeps a weak reference: the algebra is of an object that owns the packing. What a search asks may
-// be asked by a thread that has let go of Python's lock.
+// Keeps a weak reference: the algebra is of an object that owns the packing. Whoever asks has let go
+// of Python's lock, which is held while Python answers.
 class PythonAlgebra : public Algebra {
 public:
     explicit PythonAlgebra(nb::handle algebra) : algebra_(nb::weakref(algebra)) {}

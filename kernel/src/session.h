@@ -4,6 +4,7 @@
 #include "conversion.h"
 #include "packing.h"
 #include "python_algebra.h"
+#include "rounds.h"
 
 namespace joiner {
 
@@ -13,11 +14,16 @@ struct Session {
             int nodes, Amounts reservations, bool strict_min_values)
         : algebra(asked),
           packing(algebra, domains, to_matrix(standing), to_mask(named), nodes,
-                  std::move(reservations), strict_min_values) {}
+                  std::move(reservations), strict_min_values),
+          rounds(packing) {}
 
     PythonAlgebra algebra;
     Packing packing;
+    Rounds rounds;
 };
+
+// Lets Python pack groups in rounds.
+void bind_rounds(nb::class_<Session>& bound);
 
 // Lets Python search for better claims than those of a packing.
 void bind_search(nb::module_& module);

@@ -93,6 +93,7 @@ void Packing::take_standing(int group, int id, int bin, Amount count) {
     bins_.take_standing(bin, ask.request, count);
     if (topology_.shape(ask.shape).limited) algebra_.took(ask.shape, {bin}, {count});
     placements_.push_back({group, id, bin, count});
+    groups_.at(group).left -= count;
     topology_.place(ask.shape, bin, count);
 }
 

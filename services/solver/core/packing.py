@@ -6,14 +6,18 @@ this plan's claims, as many pods as make none of them dearer, then more, those w
 first; then a new claim of the first pool that can.
 Groups without topology terms are placed whole; the others in batches as large as their verdict
 stays true, often a pod at a time. Groups that other pods may still help are tried again until a
-full round places none; until then those rest whom nothing has helped (`turns.py`).
+full round places none; until then those rest whom nothing has helped. Rounds are the kernel's, in
+one call that lets other threads have Python meanwhile; between them it is decided here what is
+given up for those who have no place.
 
 Source: `docs/sources.md` D4, D5, D10, D12.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
 
+import joiner_kernel
 import numpy as np
 
 from libs.domain import labels as label_keys
@@ -26,7 +30,6 @@ from services.solver.core.limits import PoolLimits
 from services.solver.core.precedence import with_less_choice
 from services.solver.core.problem import Problem
 from services.solver.core.targets import Targets, in_order_of_placement
-from services.solver.core.turns import Cause, Event, Turns
 from services.solver.core.vectors import Ints
 from services.solver.core.workload import Group
 
@@ -36,24 +39,38 @@ class Packer:
 
     def __init__(self, problem: Problem, cancelled: Callable[[], bool]) -> None:
         self.problem = problem
+        self.cancelled = cancelled
         self._packing = problem.algebra.packing
-        for group in problem.groups:
-            # Of a gang nobody waits: no claim is made for a part of it that would settle one.
-            self._packing.add_group(not group.existing_only, not any(group.gangs))
-        self._cancelled = cancelled
         self._targets = Targets(problem.groups, problem.algebra.ground.standing)
         self._expected: dict[int, tuple[int, ...]] = {}
         """Which pods of its group a placement is of, by its number, where that is not whoever is
         next."""
-        self.left = [len(group.uids) for group in problem.groups]
-        self._more_tied = with_less_choice(problem.groups)
-        self._alone: set[int] = set()
-        """Groups that no longer keep to where their companions may run."""
         self._parts = _parts(problem.groups)
-        self._turns = Turns([index for part in self._parts for index in part])
+        self._add_groups()
+        self.left = self._packing.left()
         self._buyable: dict[int, list[ClaimClass]] = {}
         """What a group could buy, by index: where it has room, others aside."""
         self.bins = self._state()
+
+    def _add_groups(self) -> None:
+        """Tell the kernel of the groups; what they ask for it learns when they have a turn."""
+        turn = {index: turn for turn, index in enumerate(chain.from_iterable(self._parts))}
+        more_tied = with_less_choice(self.problem.groups)
+        for index, group in enumerate(self.problem.groups):
+            self._packing.add_group(
+                buys=not group.existing_only,
+                # Of a gang nobody waits: no claim is made for a part of it that would settle one.
+                waits=not any(group.gangs),
+                pods=len(group.uids),
+                turn=turn[index],
+                is_virtual=group.virtual,
+                devices=bool(group.shape.device_claims),
+                ignored=self._is_ignored(index),
+                expected=self._targets.any(index),
+                awaited=self.problem.topology.awaiting(self._hard(index)),
+                more_tied=more_tied[index],
+                wishes=_wishes(self.problem.asks[index]),
+            )
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices the pods of a claim get of its own node, sorted."""
@@ -99,12 +116,13 @@ class Packer:
 
     def _keep_all(self, groups: list[int]) -> bool:
         """Place pods where they are expected, until no pod can any more; False if cancelled."""
+        groups = [index for index in groups if self._targets.any(index)]
         while groups:
             progress = False
             for index in groups:
-                if self._cancelled():
+                if self.cancelled():
                     return False
-                progress |= self._keep(index)
+                progress |= self.keep(index)
             groups = [
                 index
                 for index in groups
@@ -112,19 +130,20 @@ class Packer:
             ]
         return True
 
-    def _keep(self, index: int) -> bool:
+    def keep(self, index: int) -> bool:
         """Place pods of a group where they are expected; what is only preferred does not count."""
         if not self._targets.any(index) or self._is_ignored(index):
             return False
         self._packing.set_virtual(self.problem.groups[index].virtual)
-        before = self.left[index]
         ask = self.problem.topology.ask(self._hard(index))
+        kept = False
         while (where := self._packing.verdict(ask)) is not None:
             bins, counts = self._packing.room(ask, where)
             counts = np.minimum(counts, self._targets.counts(index)[bins])
-            if not self._keep_on(index, bins, counts, min(self.left[index], where.batch)):
+            if not self._keep_on(index, bins, counts, where.batch):
                 break
-        return self.left[index] < before
+            kept = True
+        return kept
 
     def _keep_on(self, index: int, bins: Ints, counts: Ints, most: int) -> bool:
         """Place up to so many pods on bins, (n,), on which so many, (n,), are expected."""
@@ -137,7 +156,6 @@ class Packer:
                 continue
             self._expected[self._packing.placed()] = self._targets.take(index, position, count)
             self._packing.take_standing(index, ask, position, count)
-            self.left[index] -= count
             left -= count
             if devices:
                 break
@@ -150,12 +168,6 @@ class Packer:
     def _hard(self, index: int) -> Ask:
         return self.problem.asks[index][-1]
 
-    def _asks(self, index: int) -> tuple[Ask, ...]:
-        asks = self.problem.asks[index]
-        if index in self._alone:
-            return asks
-        return tuple(one for one in asks if one.near_companions) or asks
-
     def _rounds(self, part: list[int], earlier: list[int]) -> bool:
         """Try all groups of a part, then those that others may have helped, until nothing changes.
 
@@ -163,46 +175,57 @@ class Packer:
             part: the groups whose turn it is.
             earlier: those that had theirs; what these open may help them, too.
         """
+        if not self._tell_first_asks(part):
+            return False
         groups = [*earlier, *part]
         trying = part
         while trying:
-            self._turns.begin(trying)
-            while (index := self._turns.next()) is not None:
-                if self._cancelled():
-                    return False
-                self._take_turn(index)
+            done = self._packing.take_turns(trying, self)
+            self.left = self._packing.left()
+            if not done:
+                return False
             trying = self._given_another_chance([one for one in groups if self.left[one]])
         return True
 
-    def _take_turn(self, index: int) -> None:
-        """Place pods of a group; let it rest until others may help the rest of them."""
-        # A real pod may be helped by the node of a virtual one, not by that pod.
-        self._packing.set_virtual(self.problem.groups[index].virtual)
-        placed = self._place_group(index)
-        if self.left[index]:
-            self._turns.rest(index, (Event.PLACED,) if placed else self._causes(index))
-        if placed:
-            self._turns.wake((Event.PLACED, *self.problem.topology.changes()))
+    def _tell_first_asks(self, part: list[int]) -> bool:
+        """Make known what everybody asks for first, so that rounds do not ask.
 
-    def _causes(self, index: int) -> Iterable[Cause]:
-        """Return what may help a group that was refused."""
+        Returns:
+            False if it was cancelled in between.
+        """
+        for index in part:
+            if self.cancelled():
+                return False
+            if positions := self._packing.positions(index):
+                self._packing.set_ask(index, positions[0], self.ask(index, positions[0]))
+        return True
+
+    # What the kernel asks in a round, besides `cancelled` and `keep`.
+
+    def ask(self, index: int, position: int) -> int:
+        """Return the number by which the kernel knows an ask of a group."""
+        return self.problem.topology.ask(self.problem.asks[index][position])
+
+    def causes(self, index: int) -> list[int]:
+        """Return what may help a group that was refused: numbers of tallies, and events."""
         topology, hard = self.problem.topology, self._hard(index)
         if self.is_deferred(index):
-            return (Event.PLACED,)
+            return [joiner_kernel.PLACED]
         if not hard.topological:
-            return ()
+            return []
         if awaited := topology.awaited(hard):
-            return awaited
+            return [tally.number for tally in awaited]
         # Of shared things others may bring what this one lacks.
         if hard.shape.device_claims or hard.shape.shared_volumes:
-            return (Event.PLACED,)
-        rules = [topology.rules(ask) for ask in (*self._asks(index), hard)]
-        found: set[Cause] = {tally for one in rules for tally in one.helping}
+            return [joiner_kernel.PLACED]
+        asks = [self.problem.asks[index][one] for one in self._packing.positions(index)]
+        rules = [topology.rules(ask) for ask in (*asks, hard)]
+        found = [tally.number for one in rules for tally in one.helping]
         spread = [rule.tally.on_hosts for one in rules for rule in one.spread]
         if not all(spread):
-            found.add(Event.BECOME)
+            found.append(joiner_kernel.BECOME)
         if any(spread) or self._may_join(index):
-            found.add(Event.OPENED)
+            found.append(joiner_kernel.OPENED)
         return found
 
     def _may_join(self, index: int) -> bool:
@@ -227,7 +250,7 @@ class Packer:
         """Give something up for groups without a place, and return those whom that may help."""
         if self._tie_claims(groups):
             return groups
-        alone = [index for index in groups if self._part_from_companions(index)]
+        alone = [index for index in groups if self._packing.part_from_companions(index)]
         if alone:
             return alone
         if self._pin_claims(groups):
@@ -271,62 +294,16 @@ class Packer:
         topology = self.problem.topology
         return frozenset[str]().union(*(topology.held_open(self._hard(one)) for one in groups))
 
-    def _part_from_companions(self, index: int) -> bool:
-        asks = self.problem.asks[index]
-        if index in self._alone or not any(one.near_companions for one in asks):
-            return False
-        self._alone.add(index)
-        return True
-
     def _give_up_domains(self, index: int) -> bool:
         """Forget domains that cannot be had; False if there are none."""
         topology = self.problem.topology
         given_up = [topology.give_up_unreachable(ask) for ask in self.problem.asks[index]]
         return any(given_up)
 
-    def _place_group(self, index: int) -> bool:
-        before = self.left[index]
-        if self._is_ignored(index) or self.problem.topology.awaited(self._hard(index)):
-            return False
-        self._keep(index)
-        self._packing.undefer(index)
-        led: set[int | None] = set()
-        for ask in self._asks(index):
-            if ask.leads in led:
-                continue
-            number = self.problem.topology.ask(ask)
-            while self.left[index]:
-                placed = self._packing.place(index, number, self._at_once(index, ask))
-                self.left[index] -= placed
-                self._let_follow(index, placed)
-                if placed and ask.leads is not None:
-                    led.add(ask.leads)
-                    break
-                if not placed:
-                    break
-            # Who waits for a reservation gives up no preference to be spared the wait.
-            if not self.left[index] or self.is_deferred(index):
-                break
-        return self.left[index] < before
-
-    def _let_follow(self, index: int, placed: int) -> None:
-        """Place pods that have less of a choice where those of a group have made room for them.
-
-        Otherwise the group goes on to take the domains that are the only ones for these.
-        """
-        for other in self._more_tied[index] if placed else ():
-            if self.left[other]:
-                self._place_group(other)
-
     def _is_ignored(self, index: int) -> bool:
         """Tell whether the group claims devices and nobody counts them: rather wait than buy."""
         shape = self.problem.groups[index].shape
         return bool(shape.device_claims) and self.problem.devices is None
-
-    def _at_once(self, index: int, ask: Ask) -> int:
-        """Return how many pods may look for a place together: of some just one."""
-        single = ask.leads is not None or ask.shape.device_claims
-        return 1 if single else self.left[index]
 
 
 def _parts(groups: Sequence[Group]) -> list[list[int]]:
@@ -335,3 +312,11 @@ def _parts(groups: Sequence[Group]) -> list[list[int]]:
     for index, group in enumerate(groups):
         found[group.virtual, group.late].append(index)
     return [part for _, part in sorted(found.items())]
+
+
+def _wishes(asks: Sequence[Ask]) -> list[tuple[int, bool]]:
+    """Return of each ask whom the first pod by it leads, -1 for nobody, and if it keeps near."""
+    leads = list(dict.fromkeys(one.leads for one in asks if one.leads is not None))
+    return [
+        (-1 if one.leads is None else leads.index(one.leads), one.near_companions) for one in asks
+    ]

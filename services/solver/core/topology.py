@@ -22,7 +22,6 @@ from services.solver.core.rules import Keeper, Rules, SpreadRule
 from services.solver.core.shape_index import ByLabel
 from services.solver.core.tallies import Tallies
 from services.solver.core.tally import Tally
-from services.solver.core.turns import Cause, Event
 from services.solver.core.verdict import Verdict
 from services.solver.core.workload import BoundPods, Group
 
@@ -104,21 +103,25 @@ class Topology:
 
     def awaited(self, ask: Ask) -> tuple[Tally, ...]:
         """Return who counts pods that this one has to be near; empty if one is or will be there."""
-        for rule in self.rules(ask).affinity:
-            if (
-                not rule.own
-                and not any(tally.total for tally in rule.tallies)
-                and all(tally.shapes.isdisjoint(self._daemons) for tally in rule.tallies)
-            ):
-                return rule.tallies
+        for tallies in self._awaiting(ask):
+            if not any(tally.total for tally in tallies):
+                return tallies
         return ()
 
-    def changes(self) -> set[Cause]:
-        """Return what has changed since this was asked before, and may help somebody."""
-        tallies, is_opened, has_become = self._packing.changes()
-        found: set[Cause] = {self._tallies.by_number[number] for number in tallies}
-        found |= {Event.OPENED} if is_opened else set()
-        return found | ({Event.BECOME} if has_become else set())
+    def awaiting(self, ask: Ask) -> list[list[int]]:
+        """Return who counts pods that this one has to be near: numbers of tallies, for each rule.
+
+        What the pod meets itself, or a daemon of a new node does, is not in it.
+        """
+        return [[tally.number for tally in tallies] for tallies in self._awaiting(ask)]
+
+    def _awaiting(self, ask: Ask) -> list[tuple[Tally, ...]]:
+        return [
+            rule.tallies
+            for rule in (self.rules(ask).affinity if ask.affinity else ())
+            if not rule.own
+            and all(tally.shapes.isdisjoint(self._daemons) for tally in rule.tallies)
+        ]
 
     def arrivals(self, pool: int) -> tuple[Arrivals, ...]:
         """Return which daemons that others look at come to new nodes of a pool, by its index."""

@@ -6,6 +6,7 @@ What the kernel asks is so simple to answer that only its own part can be wrong.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import joiner_kernel
 import numpy as np
@@ -29,6 +30,19 @@ class Sold:
     capacities: Sequence[Sequence[int]] = ()
     left: Sequence[int] = ()
     nodes: int | None = None
+
+
+class PlainPacker:
+    """Has nothing to say in a round: nobody waits for anything that may come."""
+
+    def cancelled(self) -> bool:
+        return False
+
+    def ask(self, group: int, position: int) -> int:
+        raise AssertionError("all asks are known")
+
+    def causes(self, group: int) -> list[int]:
+        return []
 
 
 class PlainAlgebra:
@@ -89,6 +103,31 @@ class PlainAlgebra:
         return self.packing.add_ask(
             number, number, [0], True, amounts, spread, affinity, apart, [], [], []
         )
+
+    def place(self, ask: int, want: int, *, buys: bool = True, waits: bool = True) -> int:
+        """Place so many pods, a group of their own, and return how many found room."""
+        group = self.add_group(ask, want, buys=buys, waits=waits)
+        assert self.packing.take_turns([group], PlainPacker())
+        return want - self.packing.left()[group]
+
+    def add_group(
+        self, ask: int, pods: int, *, buys: bool = True, waits: bool = True, **more: Any
+    ) -> int:
+        """Make a group of pods known that ask for this, and return its number."""
+        group = len(self.packing.left())
+        plain: dict[str, Any] = {
+            "turn": group,
+            "is_virtual": False,
+            "devices": False,
+            "ignored": False,
+            "expected": False,
+            "awaited": [],
+            "more_tied": [],
+            "wishes": [(-1, False)],
+        }
+        self.packing.add_group(buys=buys, waits=waits, pods=pods, **(plain | more))
+        self.packing.set_ask(group, 0, ask)
+        return group
 
     def shape(self) -> int:
         """Make a shape known that has nothing for itself."""

@@ -15,21 +15,20 @@ def _limited(left: Sequence[int], nodes: int | None = None) -> PlainAlgebra:
     one.sell(
         Sold(room=[SMALL, LARGE], prices=[1, 2], capacities=capacities, left=left, nodes=nodes)
     )
-    one.packing.add_group(True, True)
     return one
 
 
 def test_a_claim_is_charged_with_the_largest_type_that_it_may_become() -> None:
     one = _limited([18])
 
-    assert one.packing.place(0, one.ask(1), 1) == 1
+    assert one.place(one.ask(1), 1) == 1
     assert one.packing.limits_left(0) == [10]
     assert one.packing.charged(0) == [0]
 
 
 def test_a_claim_that_becomes_smaller_is_charged_anew() -> None:
     one = _limited([10])
-    one.packing.place(0, one.ask(1), 1)
+    one.place(one.ask(1), 1)
     before = one.packing.rows_left(0)
 
     one.packing.become(0, one.class_of(0, [True, False]))
@@ -44,8 +43,8 @@ def test_a_claim_that_becomes_smaller_is_charged_anew() -> None:
 def test_no_claim_is_opened_of_what_the_limits_do_not_allow() -> None:
     one = _limited([7])
 
-    assert one.packing.place(0, one.ask(5), 1) == 0
-    assert one.packing.place(0, one.ask(4), 3) == 1
+    assert one.place(one.ask(5), 1) == 0
+    assert one.place(one.ask(4), 3) == 1
     assert one.packing.limits_left(0) == [3]
 
 
@@ -53,7 +52,7 @@ def test_no_claim_is_opened_of_what_the_limits_do_not_allow() -> None:
 def test_no_more_nodes_are_opened_than_are_left(nodes: int | None, placed: int) -> None:
     one = _limited([], nodes)
 
-    assert one.packing.place(0, one.ask(4), 5) == placed
+    assert one.place(one.ask(4), 5) == placed
     assert one.packing.nodes_left(0) == (None if nodes is None else 0)
     assert one.packing.rows_left(0) is None
 
@@ -73,30 +72,27 @@ def _reserved(instances: int) -> PlainAlgebra:
 )
 def test_each_claim_takes_an_instance_of_a_reservation(waits: bool, placed: int) -> None:
     one = _reserved(2)
-    one.packing.add_group(True, waits)
 
-    assert one.packing.place(0, one.ask(2), 6) == placed
+    assert one.place(one.ask(2), 6, waits=waits) == placed
     assert one.packing.is_deferred(0) is waits
 
 
 def test_who_does_not_fit_on_what_is_reserved_waits_for_nobody() -> None:
     one = _reserved(0)
-    one.packing.add_group(True, True)
 
-    assert one.packing.place(0, one.ask(5), 2) == 2
+    assert one.place(one.ask(5), 2) == 2
     assert not one.packing.is_deferred(0)
 
 
 def test_a_claim_that_may_no_longer_become_a_reservation_releases_it() -> None:
     one = PlainAlgebra(reservations=[1, 1])
     one.sell(Sold(room=[SMALL, LARGE], prices=[1, 2], reservations=[0, 1]))
-    one.packing.add_group(True, True)
     ask = one.ask(4)
     # A claim of either reservation; the second pod makes it the larger one.
-    assert one.packing.place(0, ask, 2) == 2
+    assert one.place(ask, 2) == 2
     assert one.packing.pods().tolist() == [2]
 
-    assert one.packing.place(0, ask, 1) == 1
+    assert one.place(ask, 1) == 1
     assert one.packing.pods().tolist() == [2, 1]
-    assert one.packing.place(0, ask, 1) == 0
-    assert one.packing.is_deferred(0)
+    assert one.place(ask, 1) == 0
+    assert one.packing.is_deferred(2)

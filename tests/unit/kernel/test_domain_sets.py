@@ -97,10 +97,9 @@ def test_claims_are_narrowed_to_the_domain_that_is_meant(number: int) -> None:
     shape = one.shape()
     near = one.packing.add_tally(KEY, None, None)
     one.packing.counts(near, [shape])
-    one.packing.add_group(True, True)
     ask = one.ask(1, shape=shape, spread=[(near, 1, 0, 1)])
 
-    placed = [one.packing.place(0, ask, 1) for _ in range(2)]
+    placed = [one.place(ask, 1) for _ in range(2)]
 
     assert placed == [1, 1]
     assert one.asked_bounds[0] == (KEY, 1 << number)

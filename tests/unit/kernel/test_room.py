@@ -12,8 +12,7 @@ MOST = 2**60
 
 
 def _pods_by_claim(one: PlainAlgebra, ask: int, want: int) -> list[int]:
-    one.packing.add_group(True, True)
-    one.packing.place(0, ask, want)
+    one.place(ask, want)
     found: list[int] = one.packing.pods().tolist()
     return found
 
@@ -71,9 +70,8 @@ def test_amounts_that_saturate_do_not_overflow(amount: int, placed: int) -> None
     one = PlainAlgebra([[-MOST], [MOST - 1]])
     one.sell(Sold(room=[[MOST - 1], [-MOST]], prices=[1, 1], capacities=[[MOST]] * 2, left=[MOST]))
     ask = one.ask(amount)
-    one.packing.add_group(True, True)
 
-    assert [one.packing.place(0, ask, 1) for _ in range(3)] == [placed, placed, 0]
+    assert [one.place(ask, 1) for _ in range(3)] == [placed, placed, 0]
     assert one.packing.limits_left(0) == [MOST - placed * MOST]
 
 

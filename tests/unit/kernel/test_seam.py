@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tests.unit.kernel.plain_algebra import PlainAlgebra, Sold
+from tests.unit.kernel.plain_algebra import PlainAlgebra, PlainPacker, Sold
 
 ENDS_IN_THE_MIDDLE = """
 import threading
@@ -24,8 +24,7 @@ class Slow(PlainAlgebra):
 def place():
     one = Slow()
     one.sell(Sold(room=[[1]], prices=[1]))
-    one.packing.add_group(True, True)
-    one.packing.place(0, one.ask(1), 1)
+    one.place(one.ask(1), 1)
 
 waiting = threading.Event()
 threading.Thread(target=place, daemon=True).start()
@@ -47,19 +46,19 @@ class _FailsOnce(PlainAlgebra):
 
 def test_an_answer_that_failed_is_not_remembered() -> None:
     one = _FailsOnce([[3]])
-    one.packing.add_group(False, False)
     ask = one.ask(1)
     with pytest.raises(KeyboardInterrupt):
-        one.packing.place(0, ask, 3)
+        one.place(ask, 3, buys=False)
 
-    assert [one.packing.place(0, ask, want) for want in (1, 1, 5)] == [1, 1, 1]
+    assert [one.place(ask, want, buys=False) for want in (1, 1, 5)] == [1, 1, 1]
     assert one.asked == 2
 
 
 @pytest.mark.parametrize(
     "use",
     [
-        pytest.param(lambda one: one.place(0, 0, 1), id="ask"),
+        pytest.param(lambda one: one.take_turns([0], PlainPacker()), id="ask in a round"),
+        pytest.param(lambda one: one.take_turns([1], PlainPacker()), id="group"),
         pytest.param(lambda one: one.verdict(-1), id="negative"),
         pytest.param(lambda one: one.total(0), id="tally"),
         pytest.param(lambda one: one.counts(0, [0]), id="shape"),
@@ -71,7 +70,7 @@ def test_numbers_that_nobody_gave_out_are_an_error(
     use: Callable[[joiner_kernel.Packing], object],
 ) -> None:
     one = PlainAlgebra()
-    one.packing.add_group(True, True)
+    one.add_group(0, 1)
 
     with pytest.raises(IndexError):
         use(one.packing)
@@ -81,19 +80,17 @@ def test_nobody_is_placed_before_it_is_known_who_comes_to_new_nodes() -> None:
     one = PlainAlgebra()
     one.sell(Sold(room=[[1]], prices=[1]))
     one.packing.set_arrivals([])
-    one.packing.add_group(True, True)
 
     with pytest.raises(IndexError):
-        one.packing.place(0, one.ask(1), 1)
+        one.place(one.ask(1), 1)
 
 
 def test_where_there_is_nothing_nobody_has_a_place() -> None:
     one = PlainAlgebra()
     tally = one.packing.add_tally(None, 0, np.zeros(0, np.bool_))
-    one.packing.add_group(True, True)
     ask = one.ask(1, spread=[(tally, 1, 0, 1)])
 
-    assert one.packing.place(0, ask, 3) == 0
+    assert one.place(ask, 3) == 0
     assert [column.tolist() for column in one.packing.placements()] == [[], [], []]
     assert one.packing.used().shape == (0, 1)
 
@@ -101,14 +98,13 @@ def test_where_there_is_nothing_nobody_has_a_place() -> None:
 def test_a_packing_does_not_keep_alive_whom_it_asks() -> None:
     one = PlainAlgebra([[1]])
     packing, alive = one.packing, weakref.ref(one)
-    packing.add_group(True, True)
-    ask = one.ask(1)
+    group = one.add_group(one.ask(1), 1)
 
     del one
 
     assert alive() is None
     with pytest.raises(RuntimeError, match="whoever packed has gone"):
-        packing.place(0, ask, 1)
+        packing.take_turns([group], PlainPacker())
 
 
 def test_a_process_that_ends_in_the_middle_of_a_solve_has_nothing_to_say() -> None:

@@ -1,19 +1,18 @@
-"""Turns: who is tried again and when, and how often that is where pods wait for each other."""
+"""How often groups are tried again where pods wait for each other."""
 
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-import joiner_kernel
 import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.plan import Plan
 from libs.domain.pod import PodShape
 from libs.domain.topology import NodeInclusionPolicy
+from services.solver.core.packing import Packer
 from services.solver.core.topology import Topology
-from services.solver.core.turns import Event, Turns
 from tests.support.builders import (
     ZONES,
     a_node,
@@ -30,49 +29,11 @@ ZONE, HOST = label_keys.ZONE, label_keys.HOSTNAME
 LENGTH = 60
 
 
-def test_who_is_woken_comes_in_the_same_round_if_its_turn_is_still_to_come() -> None:
-    turns = Turns((3, 1, 4, 2))
-    turns.begin((3, 1, 4, 2))
-    order = []
-
-    while (index := turns.next()) is not None:
-        order.append(index)
-        turns.rest(index, (Event.OPENED,) if order == [3] or index == 2 else ())
-        if len(order) == 3:
-            turns.wake((Event.OPENED,))
-
-    assert order == [3, 1, 4, 2, 3]
-
-
-def test_nobody_comes_twice_in_a_round_however_often_it_is_woken() -> None:
-    turns = Turns((1, 2))
-    turns.begin((2,))
-    turns.next()
-    turns.rest(2, (Event.OPENED, Event.PLACED))
-
-    turns.wake((Event.OPENED, Event.PLACED, Event.OPENED))
-
-    assert turns.next() == 2
-    assert turns.next() is None
-
-
-def test_who_is_given_a_turn_is_not_woken_besides() -> None:
-    turns = Turns((1, 2))
-    turns.begin((1,))
-    turns.next()
-    turns.rest(1, (Event.PLACED,))
-    turns.begin((1, 2))
-
-    turns.wake((Event.PLACED,))
-
-    assert [turns.next(), turns.next(), turns.next()] == [1, 2, None]
-
-
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often packing has asked who is awaited, and for places."""
+    """How often somebody was refused, and how often because nobody was there to be near."""
     found: Counter[str] = Counter()
-    for owner, name in ((Topology, "awaited"), (joiner_kernel.Packing, "place")):
+    for owner, name in ((Topology, "awaited"), (Packer, "causes")):
         _count(monkeypatch, found, owner, name)
     return found
 
@@ -152,7 +113,7 @@ def test_a_crowd_that_is_too_large_is_not_tried_for_each_new_node(asked: Counter
     plan = _plan([*chain, *crowd])
 
     assert left_over(plan) == LENGTH
-    assert asked["place"] <= 6 * LENGTH
+    assert asked["causes"] <= 6 * LENGTH
 
 
 def test_a_crowd_that_is_tied_to_a_full_zone_is_not_tried_for_each_new_node(
@@ -184,7 +145,7 @@ def test_a_crowd_that_is_tied_to_a_full_zone_is_not_tried_for_each_new_node(
     plan = _plan([*chain, *tied], nodes=nodes)
 
     assert left_over(plan) == LENGTH - 1
-    assert asked["place"] <= 8 * LENGTH
+    assert asked["causes"] <= 8 * LENGTH
 
 
 def test_pods_without_a_node_to_buy_wait_for_each_other_no_longer_than_needed(
