@@ -30,7 +30,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution
 from libs.oracle.check import Placement, Violation, check
 from libs.oracle.cluster import Cluster
-from libs.oracle.objects import key_of, metadata_of
+from libs.oracle.objects import key_of, metadata_of, spec_of
 
 _LAST = (0, 0, (0, ""), (0, ""))
 
@@ -97,8 +97,21 @@ def check_plan(
     # Virtual pods come last, as they are given up to real ones.
     placements = _largest_first(_placements(plan, names, virtual, real=True), snapshot, rows, names)
     placements += _placements(plan, names, virtual, real=False)
-    violations += check(there, nodes, placements, daemon_sets=daemon_sets)
-    return violations
+    counted = _counted(daemon_sets, gates)
+    return [*violations, *check(there, nodes, placements, daemon_sets=counted)]
+
+
+def _counted(
+    daemon_sets: Iterable[Mapping[str, Any]], gates: Mapping[str, bool]
+) -> list[Mapping[str, Any]]:
+    """Return the DaemonSets that plans count with: none that claims devices by default."""
+    if feature_gates.is_open(feature_gates.FeatureGate.DYNAMIC_RESOURCES, gates):
+        return list(daemon_sets)
+    return [
+        one
+        for one in daemon_sets
+        if not spec_of(spec_of(one).get("template") or {}).get("resourceClaims")
+    ]
 
 
 def _purchases(

@@ -11,6 +11,7 @@ from libs.domain.capacity import InstanceType, Offering
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
+from tests.scenarios.device_form import device_id, slice_spec
 from tests.scenarios.words import canonical, checked
 
 RESERVATION = "example.com/reservation"
@@ -19,7 +20,7 @@ RESERVATION = "example.com/reservation"
 _TYPE = {
     *("name", "cpu", "memory", "pods", "resources", "overhead", "arch", "os", "labels"),
     *("zones", "capacityTypes", "price", "offerings"),
-    *("resourceSlices", "attributeBindings"),
+    *("slices", "attributeBindings"),
 }
 _OFFERING = {
     *("zone", "capacityType", "price", "available", "reservation"),
@@ -57,9 +58,14 @@ def _type(short: Mapping[str, Any]) -> InstanceType:
         overhead=Resources.from_requests(_texts(short.get("overhead", {}))),
         offerings=offerings,
         device_pools=bound(
-            device_pools(short.get("resourceSlices", [])), short.get("attributeBindings", [])
+            device_pools([slice_spec(one, short["name"]) for one in short.get("slices", ())]),
+            [_binding(one) for one in short.get("attributeBindings", ())],
         ),
     )
+
+
+def _binding(short: Mapping[str, Any]) -> dict[str, Any]:
+    return {**short, "devices": [device_id(one) for one in short["devices"]]}
 
 
 def _every_zone(short: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ _POD = {
     *("name", "count", "namespace", "labels", "annotations", "node", "metadata", "spec", "status"),
     *("cpu", "memory", "resources", "limits", "nodeSelector", "requires", "prefers"),
     *("spread", "near", "apart", "tolerations", "claims", "ports", "owner", "ending"),
+    *("deviceTemplates", "deviceClaims"),
 }
 _VERSIONS = {"Node": "v1", "ReplicationController": "v1", "Job": "batch/v1"}
 """API versions of owners that are not of `apps/v1`."""
@@ -74,6 +75,14 @@ def _template(short: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]
     spec["volumes"] = [
         {"name": f"volume-{claim}", "persistentVolumeClaim": {"claimName": claim}}
         for claim in short.get("claims", ())
+    ]
+    spec["resourceClaims"] = [
+        {"name": name, field: name}
+        for key, field in (
+            ("deviceTemplates", "resourceClaimTemplateName"),
+            ("deviceClaims", "resourceClaimName"),
+        )
+        for name in short.get(key, ())
     ]
     return merged(metadata, short.get("metadata", {})), merged(spec, short.get("spec", {}))
 

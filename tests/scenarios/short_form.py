@@ -11,6 +11,12 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from tests.scenarios.device_form import (
+    device_claim,
+    device_class,
+    device_template,
+    resource_slices,
+)
 from tests.scenarios.pod_form import daemon_set, pods
 from tests.scenarios.words import canonical, checked, merged, requirement, taint
 
@@ -45,6 +51,10 @@ def objects(scenario: Short) -> list[Object]:
         *many(map(_volume_claim, scenario.get("volumeClaims", ()))),
         *map(daemon_set, scenario.get("daemons", ())),
         *many(map(_node, scenario.get("nodes", ()))),
+        *map(device_class, scenario.get("deviceClasses", ())),
+        *map(device_template, scenario.get("deviceTemplates", ())),
+        *map(device_claim, scenario.get("deviceClaims", ())),
+        *resource_slices(scenario.get("slices", ())),
         *map(_in_flight, scenario.get("inFlight", ())),
         *many(map(pods, scenario.get("pods", ()))),
         *scenario.get("cluster", ()),

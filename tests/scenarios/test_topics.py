@@ -1,7 +1,8 @@
 """Holds the tables under `topics/` to the scenarios, and to the checklist that they answer.
 
-A table is one paragraph of the checklist (section L2 of the behaviour reference): each of its
-topics with the scenarios that show it, or with where else it is tested.
+A table is one paragraph of the checklist (section L2 of the behaviour reference), or a section of
+rules that the checklist refers to: each of its topics, or of the statements of its rules, with the
+scenarios that show it, or with where else it is tested.
 """
 
 import re
@@ -38,7 +39,8 @@ def test_a_table_has_all_topics_of_its_paragraph(path: Path) -> None:
         pytest.skip(f"the checklist, {REFERENCE.name}, is not here")
     (table,) = documents(path)
 
-    assert [entry["topic"] for entry in table["topics"]] == _topics(table["paragraph"])
+    topics = _topics(table["paragraph"]) if "paragraph" in table else _statements(table["section"])
+    assert [entry["topic"] for entry in table["topics"]] == topics
 
 
 def test_each_report_of_the_readme_has_its_scenario() -> None:
@@ -88,3 +90,14 @@ def _topics(paragraph: str) -> list[str]:
     (line,) = (line for line in lines if line.startswith(f"{paragraph}: "))
     text = line.removeprefix(f"{paragraph}: ").removesuffix(".")
     return [topic.strip() for topic in text.split("; ")]
+
+
+def _statements(section: str) -> list[str]:
+    """Return the statements of the section's numbered rules, each with the number, in order."""
+    _, _, rest = REFERENCE.read_text().partition(f"\n### {section}. ")
+    rules = re.findall(r"^(\d+)\. (.*?)\.?$", rest.partition("\n### ")[0], re.MULTILINE)
+    return [
+        f"{number}. {statement}"
+        for number, rule in rules
+        for statement in re.split(r"(?:; |\. )(?![^(]*\))", rule)
+    ]
