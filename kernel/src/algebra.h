@@ -67,6 +67,8 @@ public:
     virtual int grant_planned(int shape, int claim, int known, const Amounts& total) = 0;
     // Hands over the devices that were found last to the pod on this claim.
     virtual void hand_over(int shape, int claim) = 0;
+    // Learns what a claim whose pods have devices is now, and what all its pods ask for.
+    virtual void became(int claim, int known, const Amounts& total) = 0;
 };
 
 }  // namespace joiner

@@ -91,7 +91,7 @@ Amount Packing::join_with_devices(const Choice& choice, Verdict& where, Becomes 
         if (known < 0 || !most_on(known, before, bins_.used(claim), ask, 1)) continue;
         const int chosen = claim;
         take_claim(choice.group, choice.ask, chosen, 1, known);
-        algebra_.hand_over(ask.shape, chosen);
+        hand_over(ask.shape, chosen);
         if (where.caps) --(*where.caps)[bins_.standing() + chosen];
         return 1;
     }
@@ -135,6 +135,7 @@ void Packing::take_claim(int group, int id, int claim, Amount count, int known) 
     const Ask& ask = topology_.ask(id);
     bins_.take_claim(claim, ask.request, count, known);
     reservations_.hold(claim, classes_[known], bins_.used(claim));
+    tell_what_is_left(claim);
     const int bin = bins_.standing() + claim;
     placements_.push_back({group, id, bin, count});
     groups_[group].left -= count;
@@ -152,6 +153,18 @@ void Packing::become(int claim, int known) {
     const ClaimClass& one = classes_[known];
     reservations_.hold(claim, one, bins_.used(claim));
     limits_[one.pool].charge(claim, one.rows_for(bins_.used(claim)));
+    tell_what_is_left(claim);
+}
+
+void Packing::hand_over(int shape, int claim) {
+    algebra_.hand_over(shape, claim);
+    with_devices_.insert(claim);
+}
+
+void Packing::tell_what_is_left(int claim) {
+    if (!with_devices_.count(claim)) return;
+    const Amount* used = bins_.used(claim);
+    algebra_.became(claim, bins_.class_of(claim), Amounts(used, used + classes_.resources()));
 }
 
 }  // namespace joiner

@@ -195,7 +195,7 @@ Amount Packing::open_as(const Opening& opening, int known, Amount want) {
         take_claim(opening.group, opening.ask, claim, std::min(most, left), known);
         left -= std::min(most, left);
     }
-    if (devices) algebra_.hand_over(ask.shape, first);
+    if (devices) hand_over(ask.shape, first);
     for (int claim = first; claim < first + count; ++claim) {
         for (const int shape : opening.arrivals.shapes) {
             topology_.record(shape, bins_.standing() + claim, 1, Presence::kCertain);

@@ -112,6 +112,10 @@ private:
     // Returns how many pods fit on a claim of a class with so much used; before: -1 for a new one.
     Amount most_on(int known, int before, const Amount* used, const Ask& ask, Amount want);
     void take_claim(int group, int ask, int claim, Amount count, int known);
+    // Hands over the devices that were found last to the pod on this claim.
+    void hand_over(int shape, int claim);
+    // Lets the algebra know what a claim is now that it was something else before.
+    void tell_what_is_left(int claim);
 
     // On new ones.
     Amount open(int group, int ask, const std::optional<Verdict>& where, Amount want);
@@ -135,6 +139,8 @@ private:
     std::map<int, int> at_turn_;
     std::vector<Placement> placements_;
     std::set<int> deferred_;
+    // Claims whose pods have devices.
+    std::set<int> with_devices_;
     std::map<int, Mask> compatible_;
     std::vector<int> roomy_;
     int roomy_for_ = -1;

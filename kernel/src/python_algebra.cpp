@@ -100,4 +100,9 @@ void PythonAlgebra::hand_over(int shape, int claim) {
     ask("hand_over", shape, claim);
 }
 
+void PythonAlgebra::became(int claim, int known, const Amounts& total) {
+    const nb::gil_scoped_acquire held;
+    ask("became", claim, known, to_ints(total));
+}
+
 }  // namespace joiner

@@ -27,6 +27,7 @@ public:
     bool grant(int shape, int bin) override;
     int grant_planned(int shape, int claim, int known, const Amounts& total) override;
     void hand_over(int shape, int claim) override;
+    void became(int claim, int known, const Amounts& total) override;
 
 private:
     template <typename... Given>

@@ -340,6 +340,11 @@ class Algebra:
         if self._devices is not None and self._granted is not None:
             self._devices.take_planned(self._shape_of[shape], claim, self._granted)
 
+    def became(self, claim: int, known: int, total: Ints) -> None:
+        """Give back the devices of types that a claim cannot become any more."""
+        if self._devices is not None:
+            self._devices.give_back(claim, self._class(known), total)
+
 
 def _inverse(rank: Ints) -> Ints:
     """Return (n,): which one has each rank."""

@@ -7,7 +7,7 @@ any of them takes.
 Source: `docs/sources.md` D11.9-15.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -62,7 +62,8 @@ class _Open:
 
     cluster: dict[int, Ledger] = field(default_factory=dict)
     template: dict[int, Ledger] = field(default_factory=dict)
-    drivers: set[str] = field(default_factory=set)
+    drivers: dict[int, set[str]] = field(default_factory=dict)
+    """Those whose devices pods get of the node itself."""
 
 
 MOST_STEPS_OF_PLAN = 1_000_000
@@ -168,7 +169,25 @@ class Devices:
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices pods get of a planned claim's own node, sorted."""
-        return tuple(sorted(self._state(Spot(planned=True, number=claim)).drivers))
+        by_kind = self._state(Spot(planned=True, number=claim)).drivers
+        return tuple(sorted(set().union(*by_kind.values())))
+
+    def give_back(self, claim: int, known: ClaimClass, total: Ints) -> None:
+        """Free what a planned claim took for kinds of types that it cannot become any more.
+
+        Args:
+            claim: number of the claim.
+            known: what it becomes.
+            total: (n_resources,): what all its pods request.
+        """
+        spot = Spot(planned=True, number=claim)
+        state = self._state(spot)
+        if len(state.cluster) < 2:
+            return
+        left = {kind.number for kind in self._kinds.of(known, known.rows_for(total))}
+        if not left.issuperset(state.cluster):
+            self._keep(spot, left)
+            self._revisions[_EVERYWHERE] = self._revisions.get(_EVERYWHERE, 0) + 1
 
     def _on_planned(
         self, claims: Sequence[DeviceClaim], spot: Spot, known: ClaimClass, total: Ints
@@ -310,16 +329,24 @@ class Devices:
         for kind, one in found.items():
             cluster = self._taken if certain else state.cluster.setdefault(kind, Ledger())
             _take(one, cluster, state.template.setdefault(kind, Ledger()))
-            state.drivers.update(
+            state.drivers.setdefault(kind, set()).update(
                 device.candidate.pool.driver
                 for given in one.given
                 for device in given
                 if device.candidate.template
             )
-        # What the spot cannot become any more takes nothing.
-        state.cluster = {kind: state.cluster[kind] for kind in found if kind in state.cluster}
+        self._keep(spot, found.keys())
+
+    def _keep(self, spot: Spot, kinds: Set[int]) -> None:
+        """Forget what is taken at a spot for kinds that it cannot become any more."""
+        state = self._open[spot]
+        for by_kind in (state.cluster, state.template, state.drivers):
+            for kind in by_kind.keys() - kinds:
+                del by_kind[kind]
         held = most(state.cluster.values())
-        if not held.empty:
+        if held.empty:
+            self._at_most.pop(spot, None)
+        else:
             self._at_most[spot] = held
 
     def _not_found(
