@@ -22,7 +22,7 @@ from libs.domain.reason import TargetKind
 from libs.domain.snapshot import keyed
 from libs.kube.convert.nodeclaim import UNKNOWN, node_class_ref
 from libs.kube.convert.nodepool import nodepool_class
-from libs.kube.convert.volume import Storage
+from libs.kube.convert.storage import Storage
 from libs.kube.objects import karpenter, node, storage
 
 _CLAIM = karpenter.NodeClaim.__name__

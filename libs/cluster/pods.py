@@ -24,6 +24,7 @@ from libs.domain.topology import TopologySpread
 from libs.kube.convert.inline_disk import disk_names, inline_disks
 from libs.kube.convert.pod import claims_of, row
 from libs.kube.convert.requests import host_ports, pod_requests
+from libs.kube.convert.storage import Storage
 from libs.kube.objects.pod import Pod
 
 _NOTHING: frozenset[str] = frozenset()
@@ -158,7 +159,7 @@ class Pods:
         """Return the pods as they are published; what is wrong is reported and left out."""
         self._left_out, self._held = {}, {}
         for key, record in self._to_look_at(placement):
-            shared = self._shared(record)
+            shared = self._shared(record, placement.resolver.storage)
             version = placement.resolver.version if record.refers else 0
             spread = spread_by_default(record, placement.default_spread)
             stamp = (placement.tracked, version, shared, spread)
@@ -214,10 +215,16 @@ class Pods:
             return None
         return self._shapes.intern(shape)
 
-    def _shared(self, record: PodRecord) -> frozenset[str]:
-        """Return which of the pod's volumes other pods use, too."""
+    def _shared(self, record: PodRecord, storage: Storage) -> frozenset[str]:
+        """Return which of the pod's volumes other pods use, too, or are known by several names."""
         used = _used(record)
-        return frozenset(one for one in used if self._users[one] > 1) if used else used
+        if not used:
+            return used
+        found = {one for one in used if self._users[one] > 1 or one in storage.volumes_of_disk}
+        for disk in storage.disks_of(record.row.namespace, record.claims):
+            if storage.volumes_of_disk[disk] > 1 or disk in self._users:
+                found.add(disk)
+        return frozenset(found)
 
     def _finish(self, record: PodRecord, placement: Placement, shared: frozenset[str]) -> None:
         raw = record.raw

@@ -13,7 +13,7 @@ from libs.domain.pod import PodRow, PodShape
 from libs.domain.pod_change import merged
 from libs.domain.pod_table import PodTable
 from libs.kube.convert.inline_disk import InlineDisk
-from libs.kube.convert.volume import PodClaim
+from libs.kube.convert.storage import PodClaim
 from libs.kube.objects.pod import PodResourceClaim, ResourceClaimStatus
 
 

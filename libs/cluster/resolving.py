@@ -11,7 +11,8 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.pod import PodRow
 from libs.kube.convert.device import device_claim
 from libs.kube.convert.inline_disk import InlineDisk
-from libs.kube.convert.volume import PodClaim, Resolved, Storage, resolve
+from libs.kube.convert.storage import PodClaim, Storage
+from libs.kube.convert.volume import Resolved, resolve
 from libs.kube.objects.device import ResourceClaim, ResourceClaimTemplate
 from libs.kube.objects.pod import PodResourceClaim, ResourceClaimStatus
 

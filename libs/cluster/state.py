@@ -33,7 +33,7 @@ from libs.domain.snapshot import ClusterSnapshot, SnapshotId, keyed
 from libs.domain.topology import TopologySpread
 from libs.domain.workload import PodDisruptionBudget
 from libs.kube.convert.migration import migrated_labels
-from libs.kube.convert.volume import Storage
+from libs.kube.convert.storage import Storage
 from libs.kube.objects import device, karpenter, storage
 from libs.kube.objects.decoding import BrokenObject
 from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of

@@ -78,7 +78,8 @@ class SharedVolume:
     """A volume of a pod that other pods use, too: through a claim, or named by each of them."""
 
     claim: str
-    """`namespace/name` of the claim; `driver/volume` where there is none."""
+    """`namespace/name` of the claim; `driver/volume` of a disk without one, or with several names.
+    """
     driver: str = ""
     """CSI driver that attaches its volume, once per node; empty where none does."""
     exclusive: bool = False

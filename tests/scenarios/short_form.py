@@ -37,7 +37,7 @@ _NODE = _OBJECT | {
 _IN_FLIGHT = {*_OBJECT, "pool", "zone", "type", "capacityType", "cpu", "memory", "maxPods"} | {
     *("resources", "taints", "startupTaints", "labels"),
 }
-_CLAIM = {*_OBJECT, "class", "volume", "access", "bound", "size"}
+_CLAIM = {*_OBJECT, "class", "volume", "access", "bound", "size", "disk", "labels"}
 _CLASS = {*_OBJECT, "zones", "mode", "provisioner", "default", "capacities"}
 _CAPACITY = {"at", "most", "largest"}
 
@@ -265,16 +265,22 @@ def _volume(short: Short, access: list[str], size: dict[str, str]) -> Object:
         "capacity": size,
         "accessModes": access,
         "storageClassName": short.get("class", ""),
-        "csi": {"driver": "csi.example.com", "volumeHandle": short["name"]},
         "claimRef": {"namespace": "default", "name": short["name"]},
     }
+    disk = short.get("disk", short["name"])
+    if isinstance(disk, str):
+        disk = {"csi": {"driver": "csi.example.com", "volumeHandle": disk}}
+    spec |= disk
     terms = [{"matchExpressions": [requirement(one) for one in term]} for term in short["volume"]]
     if terms:
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": f"volume-{short['name']}"},
+        "metadata": {
+            "name": f"volume-{short['name']}",
+            "labels": {canonical(key): value for key, value in short.get("labels", {}).items()},
+        },
         "spec": spec,
     }
 

@@ -10,13 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from libs.domain.pod import ExclusiveDisk
-from libs.kube.convert.migration import (
-    AZURE_DRIVER,
-    CINDER_DRIVER,
-    EBS_DRIVER,
-    GCE_DRIVER,
-    PORTWORX_DRIVER,
-)
+from libs.kube.convert.attached_disk import disk_of_source, is_managed
 from libs.kube.objects.pod import Volume
 
 
@@ -29,6 +23,8 @@ class InlineDisk:
     attached: str = ""
     """`driver/volume`: what is attached once per node, however many pods use it."""
     exclusive: ExclusiveDisk | None = None
+    problem: str = ""
+    """Why no node can attach it; empty where one can."""
 
 
 def inline_disks(volumes: Iterable[Volume]) -> tuple[InlineDisk, ...]:
@@ -47,19 +43,13 @@ def disk_names(disks: Iterable[InlineDisk]) -> frozenset[str]:
 
 
 def _disks(volume: Volume) -> Iterable[InlineDisk]:
-    if (ebs := volume.aws_elastic_block_store) is not None:
-        # EBS attaches to one pod even for reading. Written as aws://zone/vol-1, it is vol-1.
-        handle = ebs.volume_id.rpartition("/")[2]
-        yield _attached(EBS_DRIVER, handle, _alone("awsElasticBlockStore", ebs.volume_id))
-    if (gce := volume.gce_persistent_disk) is not None:
-        alone = _alone("gcePersistentDisk", gce.pd_name, read_only=gce.read_only)
-        yield _attached(GCE_DRIVER, gce.pd_name, alone)
-    if (azure := volume.azure_disk) is not None:
-        yield _attached(AZURE_DRIVER, azure.disk_uri)
-    if (cinder := volume.cinder) is not None:
-        yield _attached(CINDER_DRIVER, cinder.volume_id)
-    if (portworx := volume.portworx_volume) is not None:
-        yield _attached(PORTWORX_DRIVER, portworx.volume_id)
+    if (disk := disk_of_source(volume)) is not None:
+        yield InlineDisk(driver=disk.driver, attached=disk.name, exclusive=_exclusive(volume))
+    if (azure := volume.azure_disk) is not None and not is_managed(azure.kind):
+        yield InlineDisk(
+            problem=f"volume {volume.name!r} is an azureDisk of kind {azure.kind!r}, which its CSI "
+            "driver has not taken over"
+        )
     if (iscsi := volume.iscsi) is not None:
         yield InlineDisk(exclusive=_alone("iscsi", iscsi.iqn, read_only=iscsi.read_only))
     if (rbd := volume.rbd) is not None:
@@ -69,8 +59,13 @@ def _disks(volume: Volume) -> Iterable[InlineDisk]:
             yield InlineDisk(exclusive=_alone("rbd", name, read_only=rbd.read_only))
 
 
-def _attached(driver: str, handle: str, exclusive: ExclusiveDisk | None = None) -> InlineDisk:
-    return InlineDisk(driver=driver, attached=f"{driver}/{handle}", exclusive=exclusive)
+def _exclusive(volume: Volume) -> ExclusiveDisk | None:
+    if (ebs := volume.aws_elastic_block_store) is not None:
+        # EBS attaches to one pod even for reading.
+        return _alone("awsElasticBlockStore", ebs.volume_id)
+    if (gce := volume.gce_persistent_disk) is not None:
+        return _alone("gcePersistentDisk", gce.pd_name, read_only=gce.read_only)
+    return None
 
 
 def _alone(kind: str, name: str, *, read_only: bool = False) -> ExclusiveDisk:

@@ -19,7 +19,7 @@ from libs.domain.topology import PreferredNodeTerm
 from libs.domain.workload import REQUEST_SUFFIX
 from libs.kube.convert import selectors, topology
 from libs.kube.convert.requests import host_ports, pod_requests
-from libs.kube.convert.volume import PodClaim
+from libs.kube.convert.storage import PodClaim
 from libs.kube.objects import pod as objects
 from libs.kube.objects.metadata import ObjectMeta
 from libs.kube.objects.pod import Pod, PodSpec, PodStatus

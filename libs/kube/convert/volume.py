@@ -8,26 +8,22 @@ Source: kube-scheduler's VolumeBinding and NodeVolumeLimits; `docs/sources.md` B
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, ZONE
 from libs.domain.pod import ExclusiveDisk, SharedVolume, StorageRoom, VolumeAttachCount
 from libs.domain.requirements import ANYTHING
-from libs.kube.convert.host_volume import NO_PROVISIONER, disk_driver, disks_by_host
+from libs.kube.convert.host_volume import NO_PROVISIONER, disk_driver
 from libs.kube.convert.inline_disk import InlineDisk
-from libs.kube.convert.migration import CSI_OF_PLUGIN, migration_of, reached_places
-from libs.kube.convert.storage_room import Rooms, published
+from libs.kube.convert.migration import CSI_OF_PLUGIN, reached_places
+from libs.kube.convert.storage import PodClaim, Storage
 from libs.kube.convert.volume_matching import (
-    Offer,
     Waiting,
     candidates,
     class_name,
     common_places,
     competing,
-    offered,
     storage_room,
     waiting,
 )
@@ -38,8 +34,6 @@ from libs.kube.convert.volume_place import (
     on_host,
 )
 from libs.kube.objects.storage import (
-    CsiDriver,
-    CsiStorageCapacity,
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
@@ -49,51 +43,6 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 ONE_POD = "ReadWriteOncePod"
-
-
-class PodClaim(NamedTuple):
-    """A volume claim that a pod uses."""
-
-    path: str
-    """Where the pod names it."""
-    name: str
-    owner: str | None = None
-    """Uid of the pod if the claim has to be its own (an ephemeral volume)."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Storage:
-    """The storage objects of a cluster: claims by namespace and name, the rest by name.
-
-    Made anew when any of them changes; it has no slots, so that what follows is found once.
-    """
-
-    claims: Mapping[tuple[str, str], PersistentVolumeClaim]
-    volumes: Mapping[tuple[str, str], PersistentVolume]
-    classes: Mapping[tuple[str, str], StorageClass]
-    drivers: Mapping[tuple[str, str], CsiDriver] = field(default_factory=dict)
-    capacities: Mapping[tuple[str, str], CsiStorageCapacity] = field(default_factory=dict)
-    """By namespace and name."""
-    migrated: frozenset[str] = frozenset()
-    """Labels of nodes, as of `migration.migrated_labels`."""
-
-    @cached_property
-    def offer(self) -> Offer:
-        """Return the volumes that claims may still take."""
-        return offered(self.volumes.values())
-
-    @cached_property
-    def disks(self) -> Mapping[str, tuple[VolumeAttachCount, ...]]:
-        """Return how many disks of hosts may still be taken, by the host's label."""
-        classes = [
-            one.metadata.name for one in self.classes.values() if one.provisioner == NO_PROVISIONER
-        ]
-        return disks_by_host(classes, self.offer, self.claims) if classes else {}
-
-    @cached_property
-    def rooms(self) -> Rooms:
-        """Return where there is room for volumes that are yet to be made."""
-        return Rooms(published(self.classes.values(), self.drivers, self.capacities.values()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +84,13 @@ def resolve(
         claims: those of the pod.
         inline: disks without a claim.
         storage: everything that claims may refer to.
-        shared: what other pods use, too: claims as `namespace/name`, disks as `disk_names` has
-            them.
+        shared: what may be used otherwise, too: claims as `namespace/name`, disks as `disk_names`
+            and `Storage.disks_of` have them.
     """
     disks = tuple(inline)
     found: dict[str, _Claim] = {}
-    problem: InvalidRequest | None = None
+    wrong = (InvalidRequest(one.problem, field="spec.volumes") for one in disks if one.problem)
+    problem: InvalidRequest | None = next(wrong, None)
     for one in claims:
         claim = storage.claims.get((namespace, one.name))
         if one.name in found:
@@ -148,7 +98,7 @@ def resolve(
         try:
             if claim is None:
                 raise InvalidRequest(f"{_shown(namespace, one.name)} does not exist")
-            found[one.name] = _attached(claim, storage)
+            found[one.name] = _attached(claim, f"{namespace}/{one.name}", storage)
             found[one.name] = _placed(found[one.name], one, claim, storage)
         except InvalidRequest as error:
             problem = problem or error.under(one.path)
@@ -158,19 +108,21 @@ def resolve(
     if not all(together):
         problem = problem or _nowhere_together(unbound)
     places = (*(one.bound for one in found.values()), *together)
-    drivers = [one.driver for one in found.values()]
-    drivers += {one.attached: one.driver for one in disks}.values()
+    attached = {one.attached: one.driver for one in found.values()}
+    attached |= {one.attached: one.driver for one in disks}
     return Resolved(
         volumes=PodVolumes(
             topology=tuple(one for one in places if one and ANYTHING not in one),
             attached=tuple(
                 VolumeAttachCount(driver=driver, count=count)
-                for driver, count in sorted(Counter(drivers).items())
+                for driver, count in sorted(Counter(attached.values()).items())
                 if driver
             ),
             shared=tuple(
                 one
-                for one in sorted(_volumes(namespace, found, disks), key=lambda one: one.claim)
+                for one in sorted(
+                    set(_volumes(namespace, found, disks, shared)), key=lambda one: one.claim
+                )
                 if one.claim in shared
             ),
             rooms=tuple(one for one in map(storage_room, groups, together) if one is not None),
@@ -192,6 +144,8 @@ class _Claim:
 
     driver: str
     """CSI driver that attaches its volume, even one that is yet to be made."""
+    attached: str
+    """Name of its disk; that of the claim itself where no disk is known."""
     exclusive: bool
     bound: Places = ()
     waiting: Waiting | None = None
@@ -205,12 +159,21 @@ class _Claim:
 
 
 def _volumes(
-    namespace: str, claims: Mapping[str, _Claim], disks: Iterable[InlineDisk]
+    namespace: str,
+    claims: Mapping[str, _Claim],
+    disks: Iterable[InlineDisk],
+    shared: frozenset[str],
 ) -> Iterator[SharedVolume]:
     for name, claim in claims.items():
+        own = f"{namespace}/{name}"
+        driver = claim.driver
+        if claim.attached != own and claim.attached in shared:
+            # A disk that is known by other names as well is attached under its own.
+            yield SharedVolume(claim=claim.attached, driver=driver)
+            driver = ""
         yield SharedVolume(
-            claim=f"{namespace}/{name}",
-            driver=claim.driver,
+            claim=own,
+            driver=driver,
             exclusive=claim.exclusive,
             topology_key=claim.topology_key,
         )
@@ -218,15 +181,18 @@ def _volumes(
         yield SharedVolume(claim=volume, driver=driver)
 
 
-def _attached(claim: PersistentVolumeClaim, storage: Storage) -> _Claim:
-    volume = storage.volumes.get(("", claim.spec.volume_name))
-    if volume is None:
-        name = class_name(claim.metadata, claim.spec.storage_class_name)
-        found = _default_class(storage) if name is None else storage.classes.get(("", name))
-        driver = "" if found is None else _driver_of_class(found)
-    else:
-        driver = _driver_of_volume(volume)
-    return _Claim(driver=driver, exclusive=ONE_POD in claim.spec.access_modes)
+def _attached(claim: PersistentVolumeClaim, own: str, storage: Storage) -> _Claim:
+    exclusive = ONE_POD in claim.spec.access_modes
+    volume = claim.spec.volume_name
+    if ("", volume) in storage.volumes:
+        disk = storage.attached_disks.get(volume)
+        if disk is None:
+            return _Claim(driver="", attached=own, exclusive=exclusive)
+        return _Claim(driver=disk.driver, attached=disk.name or own, exclusive=exclusive)
+    name = class_name(claim.metadata, claim.spec.storage_class_name)
+    found = _default_class(storage) if name is None else storage.classes.get(("", name))
+    driver = "" if found is None else _driver_of_class(found)
+    return _Claim(driver=driver, attached=own, exclusive=exclusive)
 
 
 def _placed(
@@ -331,10 +297,3 @@ def _driver_of_class(storage_class: StorageClass) -> str:
     if provisioner == NO_PROVISIONER:
         return disk_driver(storage_class.metadata.name)
     return CSI_OF_PLUGIN.get(provisioner, provisioner)
-
-
-def _driver_of_volume(volume: PersistentVolume) -> str:
-    if volume.spec.csi is not None:
-        return volume.spec.csi.driver
-    migration = migration_of(volume)
-    return "" if migration is None else migration.driver

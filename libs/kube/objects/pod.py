@@ -156,6 +156,7 @@ class AzureVolume(KubeStruct, frozen=True):
     """A disk of Azure without a claim."""
 
     disk_uri: str = msgspec.field(default="", name="diskURI")
+    kind: str = "Managed"
 
 
 class PortworxVolume(KubeStruct, frozen=True):

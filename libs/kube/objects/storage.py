@@ -56,6 +56,7 @@ class CsiSource(KubeStruct, frozen=True):
     """A volume of a CSI driver."""
 
     driver: str = ""
+    volume_handle: str = ""
 
 
 class EbsSource(KubeStruct, frozen=True):
@@ -74,6 +75,7 @@ class AzureSource(KubeStruct, frozen=True):
     """A disk of Azure."""
 
     disk_uri: str = msgspec.field(default="", name="diskURI")
+    kind: str = "Managed"
 
 
 class CinderSource(KubeStruct, frozen=True):

@@ -211,6 +211,27 @@ def test_a_claim_is_shared_as_long_as_two_pods_use_it() -> None:
     assert shape_of(taken(state), "a").shared_volumes == ()
 
 
+def test_a_disk_is_shared_under_its_own_name_as_long_as_it_has_several() -> None:
+    disk = {"awsElasticBlockStore": {"volumeID": "vol-1"}}
+    bound = {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}
+    claim = an_object(
+        "v1", "PersistentVolumeClaim", "data", "default", meta=bound, spec={"volumeName": "pv"}
+    )
+    volume = an_object("v1", "PersistentVolume", "pv", spec=disk)
+    state = a_state(a_pod("a", volumes=_claiming()), claim, volume)
+    alone = taken(state)
+
+    state.upsert(an_object_of(a_pod("b", volumes=[{"name": "v", **disk}])))
+    both = taken(state)
+    state.remove("PersistentVolume", "", "pv")
+
+    named = SharedVolume(claim="ebs.csi.aws.com/vol-1", driver="ebs.csi.aws.com")
+    assert shape_of(alone, "a").shared_volumes == ()
+    assert shape_of(both, "a").shared_volumes == (named,)
+    assert shape_of(both, "b").shared_volumes == (named,)
+    assert shape_of(taken(state), "b").shared_volumes == ()
+
+
 def test_a_finished_pod_does_not_share_its_claim() -> None:
     done = a_pod("b", volumes=_claiming(), status={"phase": "Succeeded"})
 

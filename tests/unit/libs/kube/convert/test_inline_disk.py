@@ -4,7 +4,8 @@ import pytest
 
 from libs.domain.pod import ExclusiveDisk, SharedVolume, VolumeAttachCount
 from libs.kube.convert.inline_disk import InlineDisk, disk_names, inline_disks
-from libs.kube.convert.volume import Storage, resolve
+from libs.kube.convert.storage import Storage
+from libs.kube.convert.volume import resolve
 from tests.unit.libs.kube.manifests import pod
 
 NOTHING = Storage(claims={}, volumes={}, classes={})
@@ -30,7 +31,7 @@ def _disks(*volumes: dict[str, Any]) -> tuple[InlineDisk, ...]:
         ),
         pytest.param(
             GCE,
-            "pd.csi.storage.gke.io/pd",
+            "pd.csi.storage.gke.io/projects/UNSPECIFIED/zones/UNSPECIFIED/disks/pd",
             ExclusiveDisk(disk="gcePersistentDisk/pd", read_only=True),
             id="GCE",
         ),
@@ -75,7 +76,10 @@ def test_what_others_name_too_is_shared_and_excludes_them() -> None:
     found = resolve("default", [], disks, NOTHING, disk_names(disks)).volumes
 
     assert found.shared == (
-        SharedVolume(claim="pd.csi.storage.gke.io/pd", driver="pd.csi.storage.gke.io"),
+        SharedVolume(
+            claim="pd.csi.storage.gke.io/projects/UNSPECIFIED/zones/UNSPECIFIED/disks/pd",
+            driver="pd.csi.storage.gke.io",
+        ),
     )
     assert found.exclusive == (
         ExclusiveDisk(disk="gcePersistentDisk/pd", read_only=True),

@@ -6,7 +6,8 @@ import pytest
 
 from libs.domain.pod import StorageRoom
 from libs.domain.requirements import Requirements
-from libs.kube.convert.volume import PodClaim, Resolved, Storage, resolve
+from libs.kube.convert.storage import PodClaim, Storage
+from libs.kube.convert.volume import Resolved, resolve
 from libs.kube.objects.decoding import from_document
 from libs.kube.objects.storage import (
     CsiDriver,

@@ -5,7 +5,8 @@ import pytest
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import SharedVolume, VolumeAttachCount
 from libs.domain.requirements import Requirements
-from libs.kube.convert.volume import PodClaim, PodVolumes, Storage, resolve
+from libs.kube.convert.storage import PodClaim, Storage
+from libs.kube.convert.volume import PodVolumes, resolve
 from libs.kube.objects.decoding import from_document
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from tests.unit.libs.kube.manifests import Document, metadata

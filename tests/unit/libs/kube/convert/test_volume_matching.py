@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from libs.domain.requirements import Requirements
-from libs.kube.convert.volume import PodClaim, Resolved, Storage, resolve
+from libs.kube.convert.storage import PodClaim, Storage
+from libs.kube.convert.volume import Resolved, resolve
 from libs.kube.objects.decoding import from_document
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from tests.unit.libs.kube.manifests import Document, metadata
