@@ -74,7 +74,8 @@ def _volume(draw: st.DrawFn, number: int, claim: Document) -> Document:
             "capacity": {"storage": "1Gi"},
             "accessModes": ["ReadWriteOnce"],
             "storageClassName": "wait",
-            "csi": {"driver": _DRIVER, "volumeHandle": f"handle{number}"},
+            # Two volumes may be one disk.
+            "csi": {"driver": _DRIVER, "volumeHandle": f"handle{number // 2}"},
             "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
             "claimRef": {key: metadata[key] for key in ("namespace", "name", "uid")},
         },
