@@ -95,7 +95,7 @@ def _topics(paragraph: str) -> list[str]:
 def _statements(section: str) -> list[str]:
     """Return the statements of the section's numbered rules, each with the number, in order."""
     _, _, rest = REFERENCE.read_text().partition(f"\n### {section}. ")
-    rules = re.findall(r"^(\d+)\. (.*?)\.?$", rest.partition("\n### ")[0], re.MULTILINE)
+    rules = re.findall(r"^(\d+)\. (.*?)\.?$", rest.partition("\n##")[0], re.MULTILINE)
     return [
         f"{number}. {statement}"
         for number, rule in rules
