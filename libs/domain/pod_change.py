@@ -84,33 +84,52 @@ def _by_block(base: PodTable, changed: _Changes) -> Iterator[tuple[int, _Changes
 
 def _edited(block: PodBlock, changed: _Changes) -> PodBlock:
     """Return the block after the changes, with its own columns where they do not differ."""
-    edits = [_edit(block.uids, uid, row) for uid, row in sorted(changed.items(), reverse=True)]
+    ordered = sorted(changed.items())
+    rows = [row for _, row in ordered if row is not None]
+    put = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
+    runs = _runs(block.uids, ordered)
     old = block.columns()
-    new = [
-        _spliced(column, [(span, values[field : field + 1]) for span, values in edits])
-        for field, column in enumerate(old)
-    ]
+    new = [_spliced(column, values, runs) for column, values in zip(old, put, strict=True)]
     if all(map(is_, old, new)):
         return block
     return PodBlock(**dict(zip(COLUMNS, new, strict=True)))
 
 
-def _edit(uids: tuple[str, ...], uid: str, row: PodRow | None) -> tuple[slice, tuple[Any, ...]]:
-    """Return which rows go, one or none, and what comes in their place, one row or none."""
-    begin = bisect_left(uids, uid)
-    there = begin < len(uids) and uids[begin] == uid
-    return slice(begin, begin + there), row or ()
+def _runs(
+    uids: tuple[str, ...], changed: Sequence[tuple[str, PodRow | None]]
+) -> list[tuple[slice, slice]]:
+    """Return which rows go and which of the new ones come in their place, in order.
+
+    What follows each other is one run, however many rows: each run costs the same.
+    """
+    found: list[tuple[slice, slice]] = []
+    gone, come = slice(-1, -1), slice(0, 0)
+    for uid, row in changed:
+        begin = bisect_left(uids, uid)
+        end = begin + (begin < len(uids) and uids[begin] == uid)
+        if begin == gone.stop:
+            begin = gone.start
+            found.pop()
+        else:
+            come = slice(come.stop, come.stop)
+        gone, come = slice(begin, end), slice(come.start, come.stop + (row is not None))
+        found.append((gone, come))
+    return found
 
 
 def _spliced(
-    column: tuple[Any, ...], edits: Sequence[tuple[slice, tuple[Any, ...]]]
+    column: tuple[Any, ...], put: tuple[Any, ...], runs: Sequence[tuple[slice, slice]]
 ) -> tuple[Any, ...]:
-    """Return the column after edits, those of later rows first; the same object if it is equal."""
-    if all(column[span] == values for span, values in edits):
+    """Return the column with other values put in; the same object if it is equal."""
+    if all(column[gone] == put[come] for gone, come in runs):
         return column
-    found = list(column)
-    for span, values in edits:
-        found[span] = values
+    found: list[Any] = []
+    done = 0
+    for gone, come in runs:
+        found += column[done : gone.start]
+        found += put[come]
+        done = gone.stop
+    found += column[done:]
     return tuple(found)
 
 
