@@ -1,6 +1,11 @@
-"""How strict decoding looks at fields, and how an error learns its path: each idiom once."""
+"""How strict decoding looks at fields, and how an error learns its path: each idiom once.
 
-from collections.abc import Callable, Iterable, Mapping
+Shapes by the thousand have few different constraints: `by_content` and `encoded_once` read and
+write each once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -10,9 +15,13 @@ from libs.domain.errors import InvalidRequest
 
 K = TypeVar("K")
 M = TypeVar("M")
+P = TypeVar("P", bound=Message)
 T = TypeVar("T")
 
 _MOST = 2**63 - 1
+_MOST_KNOWN = 2048
+_LONGEST_KNOWN = 1024
+"""Bytes of a message that is remembered, so that nobody's huge ones are kept."""
 
 
 def require(message: Message, *names: str) -> None:
@@ -40,14 +49,44 @@ def optional(message: Message, name: str, decode: Callable[[Any], T]) -> T | Non
     return at(name, getattr(message, name), decode) if message.HasField(name) else None
 
 
-def each(field: str, messages: Iterable[M], decode: Callable[[M], T]) -> tuple[T, ...]:
+def each(field: str, messages: Sequence[M], decode: Callable[[M], T]) -> tuple[T, ...]:
     """Decode a repeated field; errors get its name and the index put before their path."""
     decoded: list[T] = []
+    if not messages:  # most are
+        return ()
     try:
         decoded.extend(map(decode, messages))
     except InvalidRequest as error:
         raise error.under(f"{field}[{len(decoded)}]") from None
     return tuple(decoded)
+
+
+def by_content(decode: Callable[[P], T]) -> Callable[[P], T]:
+    """Return the same decoder, which gives one value for equal messages of late."""
+    known: dict[bytes, T] = {}
+
+    def decoded(message: P) -> T:
+        content = message.SerializeToString()
+        found = known.get(content)
+        if found is None:
+            found = decode(message)
+            if len(content) <= _LONGEST_KNOWN:
+                if len(known) >= _MOST_KNOWN:
+                    known.clear()
+                known[content] = found
+        return found
+
+    return decoded
+
+
+def encoded_once(encode: Callable[[T], P]) -> Callable[[T], P]:
+    """Return the same encoder, which gives one message, to be read only, for equal values."""
+    return lru_cache(maxsize=_MOST_KNOWN)(encode)
+
+
+def some(encode: Callable[[T], P], items: Sequence[T]) -> list[P] | None:
+    """Encode a repeated field; None for none, since to set a field to nothing takes time, too."""
+    return [encode(item) for item in items] if items else None
 
 
 def unique(field: str, items: tuple[T, ...], key: Callable[[T], Any]) -> tuple[T, ...]:

@@ -1,6 +1,6 @@
 """Mirrors the plan in `model/v1/plan.proto`; `planned.py` has its claims, `command.py` commands."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from joiner.model.v1 import plan_pb2 as pb
 
@@ -56,7 +56,7 @@ def write_plan(message: pb.Plan, plan: Plan) -> None:
     )
 
 
-def decode_nominations(messages: Iterable[pb.Nomination]) -> tuple[Nomination, ...]:
+def decode_nominations(messages: Sequence[pb.Nomination]) -> tuple[Nomination, ...]:
     """Return the nominations, sorted by target."""
     return unique(
         "nominations", each("nominations", messages, decode_nomination), _nomination_order

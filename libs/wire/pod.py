@@ -14,7 +14,7 @@ from libs.domain.pod import (
 )
 from libs.domain.requirements import Requirements
 from libs.wire.device import decode_device_claim, encode_device_claim
-from libs.wire.field import at, each, require, within
+from libs.wire.field import at, by_content, each, encoded_once, require, some, within
 from libs.wire.requirement import (
     decode_labels,
     decode_requirements,
@@ -86,29 +86,24 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
         labels=encode_labels(shape.labels),
         requests=encode_resources(shape.requests),
         node_selector=encode_requirements(shape.node_selector),
-        required_node_terms=map(_encode_node_term, shape.required_node_terms),
-        preferred_node_terms=map(encode_preferred_node_term, shape.preferred_node_terms),
-        tolerations=map(encode_toleration, shape.tolerations),
-        host_ports=[
-            pb.HostPort(ip=one.ip, protocol=one.protocol, port=one.port) for one in shape.host_ports
-        ],
-        topology_spread=map(encode_topology_spread, shape.topology_spread),
-        affinity=map(encode_pod_affinity_term, shape.affinity),
-        anti_affinity=map(encode_pod_affinity_term, shape.anti_affinity),
-        preferred_affinity=map(encode_weighted_pod_affinity_term, shape.preferred_affinity),
-        preferred_anti_affinity=map(
+        required_node_terms=some(_encode_node_term, shape.required_node_terms),
+        preferred_node_terms=some(encode_preferred_node_term, shape.preferred_node_terms),
+        tolerations=some(encode_toleration, shape.tolerations),
+        host_ports=some(_encode_host_port, shape.host_ports),
+        topology_spread=some(encode_topology_spread, shape.topology_spread),
+        affinity=some(encode_pod_affinity_term, shape.affinity),
+        anti_affinity=some(encode_pod_affinity_term, shape.anti_affinity),
+        preferred_affinity=some(encode_weighted_pod_affinity_term, shape.preferred_affinity),
+        preferred_anti_affinity=some(
             encode_weighted_pod_affinity_term, shape.preferred_anti_affinity
         ),
-        volumes=map(_encode_volume, shape.volumes),
-        volume_attach_counts=map(encode_volume_attach_count, shape.volume_attach_counts),
-        device_claims=map(encode_device_claim, shape.device_claims),
-        shared_volumes=map(_encode_shared_volume, shape.shared_volumes),
-        exclusive_disks=[
-            pb.ExclusiveDisk(disk=one.disk, read_only=one.read_only)
-            for one in shape.exclusive_disks
-        ],
-        storage_rooms=map(_encode_storage_room, shape.storage_rooms),
-        required_features=shape.required_features,
+        volumes=some(_encode_volume, shape.volumes),
+        volume_attach_counts=some(encode_volume_attach_count, shape.volume_attach_counts),
+        device_claims=some(encode_device_claim, shape.device_claims),
+        shared_volumes=some(_encode_shared_volume, shape.shared_volumes),
+        exclusive_disks=some(_encode_exclusive_disk, shape.exclusive_disks),
+        storage_rooms=some(_encode_storage_room, shape.storage_rooms),
+        required_features=shape.required_features or None,
     )
 
 
@@ -123,6 +118,7 @@ def encode_volume_attach_count(count: VolumeAttachCount) -> pb.VolumeAttachCount
     return pb.VolumeAttachCount(driver=count.driver, count=count.count)
 
 
+@by_content
 def _decode_node_term(message: pb.NodeTerm) -> NodeTerm:
     return NodeTerm(
         requirements=at("requirements", message.requirements, decode_requirements),
@@ -131,6 +127,7 @@ def _decode_node_term(message: pb.NodeTerm) -> NodeTerm:
     )
 
 
+@encoded_once
 def _encode_node_term(term: NodeTerm) -> pb.NodeTerm:
     return pb.NodeTerm(
         requirements=encode_requirements(term.requirements),
@@ -145,6 +142,10 @@ def _decode_host_port(message: pb.HostPort) -> HostPort:
         raise InvalidRequest(f"{message.protocol!r} is not TCP, UDP or SCTP", field="protocol")
     port = within("port", message.port, 1, _LAST_PORT)
     return HostPort(ip=message.ip, protocol=message.protocol, port=port)
+
+
+def _encode_host_port(port: HostPort) -> pb.HostPort:
+    return pb.HostPort(ip=port.ip, protocol=port.protocol, port=port.port)
 
 
 def _decode_volume(message: pb.VolumeTopology) -> tuple[Requirements, ...]:
@@ -178,6 +179,10 @@ def _encode_volume(alternatives: tuple[Requirements, ...]) -> pb.VolumeTopology:
 def _decode_exclusive_disk(message: pb.ExclusiveDisk) -> ExclusiveDisk:
     require(message, "disk")
     return ExclusiveDisk(disk=message.disk, read_only=message.read_only)
+
+
+def _encode_exclusive_disk(disk: ExclusiveDisk) -> pb.ExclusiveDisk:
+    return pb.ExclusiveDisk(disk=disk.disk, read_only=disk.read_only)
 
 
 def _decode_storage_room(message: pb.StorageRoom) -> StorageRoom:

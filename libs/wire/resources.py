@@ -4,8 +4,10 @@ from joiner.model.v1 import resources_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.resources import NOTHING, Resources
+from libs.wire.field import by_content, encoded_once
 
 
+@by_content
 def decode_resources(message: pb.Resources) -> Resources:
     """Return the amounts; a negative one is refused under the resource's name."""
     amounts = decode_difference(message)
@@ -29,6 +31,7 @@ def decode_difference(message: pb.Resources) -> Resources:
     return Resources(amounts)
 
 
+@encoded_once
 def encode_resources(resources: Resources) -> pb.Resources:
     """Return the message, sorted by name."""
     return pb.Resources(

@@ -3,7 +3,7 @@
 from joiner.model.v1 import taint_pb2 as pb
 
 from libs.domain.taint import Effect, Taint, Toleration, TolerationOperator
-from libs.wire.field import choice, inverted, require
+from libs.wire.field import by_content, choice, encoded_once, inverted, require
 
 
 def decode_taint(message: pb.Taint) -> Taint:
@@ -29,6 +29,7 @@ def encode_effect(effect: Effect) -> pb.TaintEffect.ValueType:
     return _EFFECT_NUMBERS[effect]
 
 
+@by_content
 def decode_toleration(message: pb.Toleration) -> Toleration:
     """Return the toleration."""
     operator = choice("operator", _OPERATORS, message.operator)
@@ -43,6 +44,7 @@ def decode_toleration(message: pb.Toleration) -> Toleration:
     )
 
 
+@encoded_once
 def encode_toleration(toleration: Toleration) -> pb.Toleration:
     """Return the message; `seconds` says how long, not where, and does not travel."""
     effect = toleration.effect

@@ -9,7 +9,16 @@ from libs.domain.topology import (
     TopologySpread,
     WeightedPodAffinityTerm,
 )
-from libs.wire.field import at, choice, inverted, optional, require, within
+from libs.wire.field import (
+    at,
+    by_content,
+    choice,
+    encoded_once,
+    inverted,
+    optional,
+    require,
+    within,
+)
 from libs.wire.requirement import (
     decode_label_selector,
     decode_requirements,
@@ -20,6 +29,7 @@ from libs.wire.requirement import (
 _HEAVIEST = 100
 
 
+@by_content
 def decode_topology_spread(message: pb.TopologySpreadConstraint) -> TopologySpread:
     """Return the constraint."""
     require(message, "topology_key")
@@ -39,6 +49,7 @@ def decode_topology_spread(message: pb.TopologySpreadConstraint) -> TopologySpre
     )
 
 
+@encoded_once
 def encode_topology_spread(spread: TopologySpread) -> pb.TopologySpreadConstraint:
     """Return the message."""
     return pb.TopologySpreadConstraint(
@@ -52,6 +63,7 @@ def encode_topology_spread(spread: TopologySpread) -> pb.TopologySpreadConstrain
     )
 
 
+@by_content
 def decode_pod_affinity_term(message: pb.PodAffinityTerm) -> PodAffinityTerm:
     """Return the term."""
     require(message, "topology_key")
@@ -63,6 +75,7 @@ def decode_pod_affinity_term(message: pb.PodAffinityTerm) -> PodAffinityTerm:
     )
 
 
+@encoded_once
 def encode_pod_affinity_term(term: PodAffinityTerm) -> pb.PodAffinityTerm:
     """Return the message, namespaces sorted."""
     return pb.PodAffinityTerm(
@@ -93,6 +106,7 @@ def encode_weighted_pod_affinity_term(
     )
 
 
+@by_content
 def decode_preferred_node_term(message: pb.PreferredNodeTerm) -> PreferredNodeTerm:
     """Return the preferred term."""
     return PreferredNodeTerm(
@@ -101,6 +115,7 @@ def decode_preferred_node_term(message: pb.PreferredNodeTerm) -> PreferredNodeTe
     )
 
 
+@encoded_once
 def encode_preferred_node_term(term: PreferredNodeTerm) -> pb.PreferredNodeTerm:
     """Return the message."""
     return pb.PreferredNodeTerm(
