@@ -36,32 +36,34 @@ Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want, b
     };
     if (topology_.shape(ask.shape).devices) return join_with_devices(choice, where, becomes);
 
-    const auto most = [&](int claim, int known) {
-        const Amount count = most_on(known, bins_.class_of(claim), bins_.used(claim), ask, want);
-        return where.caps ? std::min(count, (*where.caps)[bins_.standing() + claim]) : count;
+    const auto cap = [&](int claim) {
+        return where.caps ? (*where.caps)[bins_.standing() + claim] : kUnbounded;
     };
     const auto& order = bins_.emptiest();
     std::map<std::size_t, Amount> taken;
     Amount left = want;
     for (std::size_t place = 0; place < order.size() && left > 0; ++place) {
         const int claim = order[place].second;
-        if (!ask.request.fits(bins_.spare(claim))) continue;
+        if (!ask.request.fits(bins_.spare(claim)) || cap(claim) <= 0) continue;
         const int known = becomes(claim);
         if (known < 0 || !classes_[known].rows()[bins_.cheapest_row(claim)]) continue;
-        const Amount free = ask.request.times(bins_.spare(claim));
-        const Amount count = std::min({free, most(claim, known), left});
+        // On that row there is room for so many, whatever others of the class have.
+        const Amount free = std::min({ask.request.times(bins_.spare(claim)), cap(claim), left});
+        const Amount count =
+            most_kept(known, bins_.class_of(claim), bins_.used(claim), ask, free);
         if (count <= 0) continue;
         taken[place] = count;
         left -= count;
     }
     for (std::size_t place = 0; dearer && place < order.size() && left > 0; ++place) {
         const int claim = order[place].second;
-        if (!ask.request.fits(bins_.headroom(claim))) continue;
+        if (!ask.request.fits(bins_.headroom(claim)) || cap(claim) <= 0) continue;
         const int known = becomes(claim);
         if (known < 0) continue;
         const auto before = taken.find(place);
         const Amount there = before == taken.end() ? 0 : before->second;
-        const Amount count = std::min(most(claim, known) - there, left);
+        const Amount most = most_on(known, bins_.class_of(claim), bins_.used(claim), ask, want);
+        const Amount count = std::min(std::min(most, cap(claim)) - there, left);
         if (count <= 0) continue;
         taken[place] = there + count;
         left -= count;
@@ -107,26 +109,35 @@ int Packing::narrowed(int known, const Amount* used, const Choice& choice, const
 }
 
 Amount Packing::most_on(int known, int before, const Amount* used, const Ask& ask, Amount want) {
-    const ClaimClass& one = classes_[known];
-    const Matrix& frontier = one.frontier();
-    const std::size_t columns = frontier.columns();
-    Amounts room(columns);
+    const Matrix& frontier = classes_[known].frontier();
+    const auto room = [&](std::size_t row, std::size_t column) {
+        return frontier.row(row)[column] - used[column];
+    };
     Amount most = 0;
-    for (std::size_t row = 0; row < frontier.rows(); ++row) {
-        for (std::size_t column = 0; column < columns; ++column) {
-            room[column] = frontier.row(row)[column] - used[column];
-        }
+    for (std::size_t row = 0; row < frontier.rows() && most < want; ++row) {
         // Every column counts: the type must have what is used already, whatever this pod asks.
-        if (covers(room.data(), ask.request.amounts.data(), columns)) {
-            most = std::max(most, ask.request.times(room.data()));
+        bool fits = true;
+        for (std::size_t column = 0; fits && column < frontier.columns(); ++column) {
+            fits = room(row, column) >= ask.request.amounts[column];
         }
+        if (!fits) continue;
+        Amount times = want;
+        for (const int column : ask.request.columns) {
+            times = std::min(times, room(row, column) / ask.request.amounts[column]);
+        }
+        most = std::max(most, times);
     }
+    return most_kept(known, before, used, ask, most);
+}
+
+Amount Packing::most_kept(int known, int before, const Amount* used, const Ask& ask, Amount most) {
+    const ClaimClass& one = classes_[known];
     if (most && !one.wanted.empty()) {
-        Amounts there(used, used + columns);
+        Amounts there(used, used + classes_.resources());
         if (before < 0) add(there.data(), ask.request, 1);
         const ClaimClass& was = classes_[before < 0 ? known : before];
         const Amounts least = values_to_keep(was, there.data(), strict_min_values_);
-        most = most_that_keep(one, used, ask.request, std::min(most, want), least);
+        most = most_that_keep(one, used, ask.request, most, least);
     }
     return topology_.shape(ask.shape).alone ? std::min<Amount>(most, 1) : most;
 }

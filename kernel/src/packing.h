@@ -109,8 +109,11 @@ private:
     Amount join_with_devices(const Choice& choice, Verdict& where, Becomes becomes);
     // Returns what a claim of a class, with so much used, becomes if a pod moves in; -1.
     int narrowed(int known, const Amount* used, const Choice& choice, const Verdict& where);
-    // Returns how many pods fit on a claim of a class with so much used; before: -1 for a new one.
+    // Returns how many of so many pods fit on a claim of a class with so much used, which was of
+    // another class before; -1 for a new one.
     Amount most_on(int known, int before, const Amount* used, const Ask& ask, Amount want);
+    // Returns how many of those for whom there is room may come, by all but room.
+    Amount most_kept(int known, int before, const Amount* used, const Ask& ask, Amount most);
     void take_claim(int group, int ask, int claim, Amount count, int known);
     // Hands over the devices that were found last to the pod on this claim.
     void hand_over(int shape, int claim);
