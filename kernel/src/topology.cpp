@@ -248,11 +248,16 @@ const std::map<int, Topology::Turn>& Topology::turns(int id, int key) {
     return remembered(turns_, {id, key}, [&] {
         std::map<int, Turn> found;
         const Ask& ask = this->ask(id);
-        for (const int known : new_nodes(ask)) {
-            for (const auto& [number, price] : classes_.prices(known, key, ask.request)) {
-                const Turn turn(classes_[known].pool, price);
-                const auto [least, first] = found.try_emplace(number, turn);
-                if (!first) least->second = std::min(least->second, turn);
+        const int anywhere = classes_.bounds({});
+        for (const int open : new_nodes(ask)) {
+            for (const int place : ask.places) {
+                const int known = classes_.narrow(open, place, anywhere);
+                if (known < 0) continue;
+                for (const auto& [number, price] : classes_.prices(known, key, ask.request)) {
+                    const Turn turn(classes_[known].pool, price);
+                    const auto [least, first] = found.try_emplace(number, turn);
+                    if (!first) least->second = std::min(least->second, turn);
+                }
             }
         }
         return found;
