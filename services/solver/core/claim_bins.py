@@ -80,7 +80,7 @@ def _may_run_on(
         return False
     if possible is None:
         return any(place.requirements.allows(labels) for place in ask.places)
-    return any(possible.requirements.has_intersection(place.requirements) for place in ask.places)
+    return any(possible.may_meet(place.requirements) for place in ask.places)
 
 
 def _claim_room(

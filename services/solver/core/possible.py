@@ -46,6 +46,18 @@ class Possible:
             for there in self.outcomes(asked.key)
         )
 
+    def may_meet(self, asked: Requirements) -> bool:
+        """Tell whether the requirements may hold: what nobody has said of a label could be."""
+        if not self.requirements.has_intersection(asked):
+            return False
+        if self.columns is None or self.offerings is None:
+            return True
+        mask = self.offerings.copy()
+        for one in self.requirements.intersection(asked):
+            if one.key in asked:
+                mask &= self.columns.mask(one, lenient=True)
+        return bool(mask.any())
+
     def outcomes(self, key: str) -> Iterator[Requirement | None]:
         """Yield what is known of a label on each kind of node that the claim may become."""
         if self.columns is None or self.offerings is None:
