@@ -71,12 +71,13 @@ def check_plan(
     sold = offers(snapshot, gates)
     snapshot = completed(snapshot, sold)
     bought, violations = _purchases(snapshot, plan, rows, sold)
+    # What is on its way comes before what is still to be bought.
     nodes = [
-        planned_node(one.claim, one.pool, one.kind, one.offering, _observed(one)) for one in bought
-    ]
-    nodes += [
         flying_node(claim, sold[claim.nodepool].catalogue if claim.nodepool in sold else None)
         for claim in _targets_in_flight(snapshot, plan)
+    ]
+    nodes += [
+        planned_node(one.claim, one.pool, one.kind, one.offering, _observed(one)) for one in bought
     ]
     names = _names(cluster, rows)
     virtual = _virtual(snapshot)
