@@ -14,7 +14,7 @@ Layers, each importing only those before it; within one in the order named:
 - what pods mean for each other: `shape_index`, `tally`, `rules`, `ground`; `algebra`, by which the
   kernel (`kernel/`) counts, judges and places; `tallies`, `counting`, `verdict`, `topology`
 - packing: `problem`, `settling`, `turns`, `packing`; before it
-  `supply`, `companions`, `encode`, around it `gangs`
+  `supply`, `companions`, `encode`, around it `gangs`, `latecomers`
 - the answer: `case`, `neighbours`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`,
   `steering`, `launch`; `messages`, `plan_id`, `answer`
 - the questions: `solve`, `acceptance`, `explaining`, `simulating`, `consolidating`

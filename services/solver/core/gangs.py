@@ -73,6 +73,12 @@ def whole(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> Whole:
     )
 
 
+def short_gangs(snapshot: ClusterSnapshot, work: Workload, packer: Packer) -> frozenset[str]:
+    """Return the gangs that were packed and have too few places."""
+    least = {key: gang.min_members for key, gang in snapshot.gangs.items()}
+    return frozenset(_short(_sizes(work, packer), least))
+
+
 def _most(size: int) -> str:
     return f"at most {size} have a place"
 

@@ -10,6 +10,7 @@ from libs.domain.errors import Unavailable
 from services.solver.core.answer import Answer, answer
 from services.solver.core.encode import Encoded, problem
 from services.solver.core.gangs import whole
+from services.solver.core.latecomers import with_latecomers_first
 from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
 from services.solver.core.workload import Group
@@ -35,7 +36,7 @@ class Packed:
 
 
 def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
-    """Pack until every gang has all its places or none.
+    """Pack until every gang has all its places or none, and nobody came just too late.
 
     Raises:
         Unavailable: `cancelled` said so.
@@ -47,7 +48,8 @@ def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
             raise Unavailable("the caller has gone away")
         return packer
 
-    found = whole(encoded.snapshot, encoded.work, pack)
+    snapshot, work = encoded.snapshot, encoded.work
+    found = with_latecomers_first(snapshot, work, whole(snapshot, work, pack), pack)
     packer = found.packer
     return Packed(
         problem=packer.problem,

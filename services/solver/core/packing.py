@@ -79,6 +79,9 @@ class Packer:
 
     def run(self) -> bool:
         """Place all that has a place; False if it was cancelled in between."""
+        # Who goes first takes no place in which somebody of the queue is expected.
+        if not self._keep_all(_of_queue(self.problem.groups)):
+            return False
         earlier: list[int] = []
         for part in self._parts:
             if not (self._keep_all(part) and self._rounds(part, earlier)):
@@ -304,6 +307,11 @@ class Packer:
         """Tell whether the group claims devices and nobody counts them: rather wait than buy."""
         shape = self.problem.groups[index].shape
         return bool(shape.device_claims) and self.problem.devices is None
+
+
+def _of_queue(groups: Sequence[Group]) -> list[int]:
+    """Return the groups that do not just get what others leave."""
+    return [index for index, one in enumerate(groups) if not one.virtual and one.late <= 0]
 
 
 def _parts(groups: Sequence[Group]) -> list[list[int]]:

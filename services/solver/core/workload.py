@@ -51,7 +51,7 @@ class Group:
     existing_only: bool
     """Whether they only ask if there is room: no node is bought for them."""
     late: int = 0
-    """Groups of a higher rank get what those of lower ones leave."""
+    """Groups of a higher rank get what those of lower ones leave; the queue's is 0."""
 
     def of(self, pods: Sequence[int]) -> "Group":
         """Return the group with these of its pods only, in this order."""

@@ -305,10 +305,11 @@ def test_a_preference_of_others_ties_nobody_to_a_zone() -> None:
 def test_a_claim_that_may_come_up_in_an_empty_domain_is_counted_there() -> None:
     spread = a_spread(label_keys.CAPACITY_TYPE, max_skew=2)
     on_demand = require((label_keys.CAPACITY_TYPE, "In", ["on-demand"]))
+    near = a_term(label_keys.ZONE, selector=selecting(app="large"))
     plan = plan_of(
         shapes=[
-            a_shape(1, topology_spread=(spread,)),
-            a_shape(2, cpu="3", labels={}, tolerations=(a_toleration(),)),
+            a_shape(1, topology_spread=(spread,), affinity=(near,)),
+            a_shape(2, cpu="3", labels={"app": "large"}, tolerations=(a_toleration(),)),
         ],
         pods=[*pods(3, 1), *pods(1, 2)],
         nodepools=[
@@ -317,5 +318,5 @@ def test_a_claim_that_may_come_up_in_an_empty_domain_is_counted_there() -> None:
         ],
     )
 
-    # The large pod's node comes up as spot, where no pod of the spread may go.
+    # The large pod, which comes first, gets a spot node, where no pod of the spread may go.
     assert left_over(plan) == 1
