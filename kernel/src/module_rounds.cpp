@@ -16,7 +16,15 @@ using Wish = std::pair<int, bool>;
 void add_group(Session& self, bool buys, bool waits, Amount pods, int turn, bool is_virtual,
                bool devices, bool ignored, bool expected, std::vector<std::vector<int>> awaited,
                std::vector<int> more_tied, const std::vector<Wish>& wishes) {
-    Packing::Group group{buys, waits, pods, turn, is_virtual, devices, ignored, expected};
+    Packing::Group group;
+    group.buys = buys;
+    group.waits = waits;
+    group.left = pods;
+    group.turn = turn;
+    group.is_virtual = is_virtual;
+    group.devices = devices;
+    group.ignored = ignored;
+    group.expected = expected;
     group.awaited = std::move(awaited);
     group.more_tied = std::move(more_tied);
     for (const auto& [leads, near_companions] : wishes) {

@@ -65,7 +65,7 @@ class Chooser:
     def run(self) -> None:
         """Choose and prove until nothing new is chosen, or nothing chosen has failed."""
         for _ in range(_MOST_ROUNDS):
-            picked = chosen(self._choice())
+            picked = chosen(self._choice(), self._bench.cancelled)
             failed = self._give_up(picked)
             if not failed:
                 break

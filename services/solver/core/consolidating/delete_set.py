@@ -4,7 +4,7 @@ Apart because it knows one rule only, that requests fit in sum; what comes of it
 elsewhere.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from services.solver.core.consolidating import milp
 from services.solver.core.consolidating.choice import Choice
@@ -12,11 +12,15 @@ from services.solver.core.consolidating.leavers import Leaver
 from services.solver.core.vectors import covering
 
 
-def chosen(choice: Choice) -> tuple[Leaver, ...]:
-    """Return the leavers to give up, those first that are worth most for each move."""
+def chosen(choice: Choice, cancelled: Callable[[], bool] = lambda: False) -> tuple[Leaver, ...]:
+    """Return the leavers to give up, those first that are worth most for each move.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
     if not choice.leavers:
         return ()
-    goes = milp.solved(choice)
+    goes = milp.solved(choice, cancelled)
     if goes is None:
         return greedily(choice)
     picked = (one for one, is_gone in zip(choice.leavers, goes.tolist(), strict=True) if is_gone)

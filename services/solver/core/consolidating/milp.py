@@ -10,7 +10,7 @@ Apart because HiGHS is: it is loaded when first asked, and the answer does not d
 machine, as it runs on one thread with a fixed seed and a bounded number of nodes, without a clock.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -38,8 +38,12 @@ class _Row(NamedTuple):
     most: float
 
 
-def solved(choice: Choice) -> Bools | None:
-    """Return (n_leavers,): who goes; None where no answer was found within bounds."""
+def solved(choice: Choice, cancelled: Callable[[], bool]) -> Bools | None:
+    """Return (n_leavers,): who goes; None where no answer was found within bounds.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
     import highspy  # noqa: PLC0415  # as in `highs.py`
 
     lp = highspy.HighsLp()
@@ -57,7 +61,7 @@ def solved(choice: Choice) -> Bools | None:
     lp.a_matrix_.index_ = np.array([one for row in rows for one in row.columns], np.int32)
     lp.a_matrix_.value_ = np.array([one for row in rows for one in row.values], np.float64)
     lp.integrality_ = [highspy.HighsVarType.kInteger] * (leavers + bought)
-    solver = run(lp, _OPTIONS)
+    solver = run(lp, _OPTIONS, cancelled)
     if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
         return None
     values = np.array(solver.getSolution().col_value[:leavers])

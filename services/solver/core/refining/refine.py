@@ -84,11 +84,11 @@ def refine(
         return unrefined(fast)
     best, bound = _better(encoded, fast, fast), quick_bound(fast.problem, fast.packer.bins, _paid)
     flow = _fluid(encoded, fast, _paid)
-    near = lower_bound(flow, budget.spent)
+    near = _bound(flow, budget, cancelled)
     bound = max(bound, near.nanos_per_hour)
     if encoded.options.objective.weighs_nodes:
         flow = _fluid(encoded, fast, _weighed)
-        near = lower_bound(flow, budget.spent)
+        near = _bound(flow, budget, cancelled)
     fewer = narrowed(encoded, fast, flow, near)
     course = _Course(encoded=encoded, fast=fast, budget=budget, cancelled=cancelled)
     best = course.constructed(best, islice(fewer, _FIRST))
@@ -151,6 +151,13 @@ class _Course:
             if not tried or self.budget.spent():
                 break
         return _better(self.encoded, best, search.best())
+
+
+def _bound(flow: Fluid, budget: _Budget, cancelled: Cancelled) -> Bound:
+    near = lower_bound(flow, lambda: cancelled() or budget.spent())
+    if cancelled():
+        raise Unavailable("the caller has gone away")
+    return near
 
 
 def _worth(fast: Packed, flow: Fluid, bound: Bound) -> dict[int, float]:

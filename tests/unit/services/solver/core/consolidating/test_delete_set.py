@@ -119,7 +119,7 @@ def test_nodes_go_that_something_cheaper_could_replace() -> None:
 def test_nodes_are_chosen_without_highs_where_it_finds_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(milp, "solved", lambda choice: None)
+    monkeypatch.setattr(milp, "solved", lambda choice, cancelled: None)
 
     assert names(chosen(a_choice(a_leaver("a", 1, 60), a_leaver("b", 2, 60)))) == ["b"]
 
