@@ -26,6 +26,7 @@ void begin(Search* self, Session& session, const std::vector<Rows>& room, std::v
     start.worth = std::move(worth);
     start.weight = std::move(weight);
     start.seed = seed;
+    const nb::gil_scoped_release released;
     new (self) Search(session.packing, std::move(start));
 }
 
