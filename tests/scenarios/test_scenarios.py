@@ -1,7 +1,8 @@
 """Runs every scenario of the `*.yaml` beside this file.
 
 Each is planned twice, the second time with its objects in reverse order, and the checker judges the
-plan by kube-scheduler's filters.
+plan by kube-scheduler's filters. Of devices and volumes, whose rules have the most corners, it is
+asked of each waiting pod which nodes take it: the solver and kube-scheduler's filters must agree.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from libs.checker.ahead import ahead
 from libs.checker.default_spread import constraint_documents
 from libs.checker.plan import check_solution
 from libs.cluster import files
@@ -29,6 +31,8 @@ from libs.domain.solution import (
 )
 from libs.kube.convert.scheduler_config import parse_scheduler_config
 from libs.oracle.cluster import Cluster
+from libs.oracle.verdict import judge
+from services.solver.core.acceptance import accepting_nodes
 from services.solver.core.solve import solve
 from tests.scenarios import catalogue, outcome, short_form
 from tests.scenarios.words import checked, documents
@@ -47,11 +51,13 @@ _FIELDS = {
 _OPTIONS = {"preferencePolicy", "minValuesPolicy", "featureGates", "now", "schedulerConfig"}
 
 
-def _scenarios() -> list[Any]:
+def _scenarios(*fields: str) -> list[Any]:
+    """Return all scenarios, or those that have one of some fields."""
     return [
         pytest.param(scenario, id=f"{path.stem}: {scenario['case']}")
         for path in sorted(HERE.glob("*.yaml"))
         for scenario in documents(path)
+        if not fields or scenario.keys() & set(fields)
     ]
 
 
@@ -72,6 +78,24 @@ def test_a_scenario_has_its_outcome(scenario: dict[str, Any]) -> None:
     assert outcome.differences(expected, planned.solution.plan, _names(planned.loaded)) == []
     assert _violations(planned) == []
     assert _planned(objects[::-1], scenario, options, reading).solution == planned.solution
+
+
+@pytest.mark.parametrize("scenario", _scenarios("deviceClasses", "volumeClaims"))
+def test_nodes_take_pods_with_devices_and_volumes_as_kube_scheduler_says(
+    scenario: dict[str, Any],
+) -> None:
+    options = _options(scenario.get("options", {}))
+    reading = _reading(scenario.get("options", {}), options)
+    planned = _planned(short_form.objects(scenario), scenario, options, reading)
+    cluster = ahead(_cluster(planned), planned.snapshot, ())
+    nodes = planned.snapshot.nodes
+    # Of nodes that are starting kube-scheduler has not seen everything yet.
+    settled = {name for name in nodes if nodes[name].initialized and not nodes[name].leaving}
+
+    for row in planned.snapshot.pods.rows():
+        if row.key in cluster.pending and not row.node:
+            ours = settled.intersection(accepting_nodes(planned.snapshot, row.uid))
+            assert ours == settled.intersection(judge(cluster, cluster.pending[row.key]).feasible)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,11 +158,16 @@ def _options(short: Mapping[str, Any]) -> SolveOptions:
 
 
 def _violations(planned: _Planned) -> list[Any]:
+    cluster = _cluster(planned)
+    daemons = [document for kind, document in planned.loaded.documents if kind == "DaemonSet"]
+    return list(check_solution(cluster, planned.snapshot, planned.solution, daemon_sets=daemons))
+
+
+def _cluster(planned: _Planned) -> Cluster:
     cluster = Cluster(constraint_documents(planned.reading.default_spread))
     for kind, document in planned.loaded.documents:
         cluster.put(kind, document)
-    daemons = [document for kind, document in planned.loaded.documents if kind == "DaemonSet"]
-    return list(check_solution(cluster, planned.snapshot, planned.solution, daemon_sets=daemons))
+    return cluster
 
 
 def _names(loaded: files.LoadedCluster) -> dict[str, str]:
