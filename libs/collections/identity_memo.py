@@ -15,8 +15,17 @@ class IdentityMemo(Generic[K, V]):
     Several threads may share one: at worst two of them make the same value, of which one is kept.
     """
 
-    def __init__(self, make: Callable[[K], V]) -> None:
+    def __init__(
+        self, make: Callable[[K], V], forgotten: Callable[[V], None] | None = None
+    ) -> None:
+        """Begin with nothing.
+
+        Args:
+            make: gives the value of an object.
+            forgotten: is told, at any moment, the values of objects that are gone.
+        """
         self._make = make
+        self._forgotten = forgotten
         self._values: dict[int, V] = {}
         self._alive: dict[int, ref[K]] = {}
         self.made = 0
@@ -50,5 +59,7 @@ class IdentityMemo(Generic[K, V]):
 
     def _forget(self, number: int, _: object) -> None:
         # Called before anything else can get this identity.
-        self._values.pop(number, None)
+        value = self._values.pop(number, None)
         self._alive.pop(number, None)
+        if value is not None and self._forgotten is not None:
+            self._forgotten(value)

@@ -13,11 +13,10 @@ from libs.collections.recent import Recent
 from libs.domain.capacity import Catalogue
 from libs.domain.nodepool import NodePool
 from libs.domain.overlay import Overlaid, overlaid
-from libs.domain.pod_table import PodTable
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build
 from services.solver.core.market import Memory
-from services.solver.core.pod_columns import PodColumns, PodReader
+from services.solver.core.reader import Reader
 
 _FEW = 64
 """Most templates of pools, and readers of nodes and pods, that are kept."""
@@ -44,7 +43,7 @@ class ColumnsCache:
         self._size = size
         self._held: ConcurrentList[CatalogueColumns] = ConcurrentList()
         self._evaluated: ConcurrentList[_Evaluation] = ConcurrentList()
-        self._pods = PodReader()
+        self._reader = Reader()
         self._few = Recent(_FEW)
         self._many = Recent(_MANY)
 
@@ -54,7 +53,7 @@ class ColumnsCache:
         return Memory(
             columns_of=self.of,
             overlaid_of=self.overlaid,
-            pods_of=self.pods,
+            reader=self.reader,
             few=self._few.get,
             many=self._many.get,
         )
@@ -70,11 +69,11 @@ class ColumnsCache:
             self._held.delete(oldest)
         return built
 
-    def pods(self, table: PodTable) -> PodColumns:
-        """Return the columns of the pods; of the blocks that were met before they are known."""
-        if self._pods.full:
-            self._pods = PodReader()
-        return self._pods.of(table)
+    def reader(self) -> Reader:
+        """Return what reads clusters, and knows all that it has met before."""
+        if self._reader.full:
+            self._reader = Reader()
+        return self._reader
 
     def overlaid(
         self,

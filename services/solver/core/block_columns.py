@@ -3,7 +3,8 @@
 Apart from the table because this is all that is done pod by pod, once in the life of a block.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import NamedTuple, TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 from libs.collections.codes import Codes
 from libs.domain.pod import PodPhase, Target
 from libs.domain.pod_table import PodBlock
+from services.solver.core.bound_pods import PodCounts, pod_counts
 from services.solver.core.vectors import Ints
 
 T = TypeVar("T")
@@ -32,13 +34,10 @@ class LoosePods(NamedTuple):
 class BlockColumns:
     """What is known of the pods of a block that have not ended."""
 
-    size: int
-    """n_bound."""
-    bound: Ints
-    """(4, n_bound): per pod on a node its shape's id, the codes of its node and of the DaemonSet's
-    uid that owns it, and whether it is terminating."""
-    gangs: tuple[str, ...]
-    """(n_bound,): gangs of those pods; empty if none has any."""
+    bound: PodCounts
+    """Of the pods on nodes, one column for each."""
+    gangs: Mapping[str, int]
+    """How many of those pods, but for terminating ones, each gang has."""
     loose: LoosePods | None
     waiting: Ints
     """(3, n_loose): of those the shape's id, when they were created, and whether they wait."""
@@ -70,11 +69,12 @@ def _read(
         owner.uid if owner is not None and owner.kind == "DaemonSet" and owner.is_daemonset else ""
         for owner in _those(block.owners, bound)
     ]
-    columns = (
+    terminating = tuple(map(bool, _those(block.deleting_ms, bound)))
+    counts = pod_counts(
         _those(block.shapes, bound),
         codes.of(_those(block.nodes, bound)),
         codes.of(daemonsets),
-        tuple(map(bool, _those(block.deleting_ms, bound))),
+        terminating,
     )
     if loose is None:
         without, waiting = None, np.zeros((3, 0), np.int64)
@@ -85,12 +85,16 @@ def _read(
         numbers = (block.shapes, block.created_ms, block.provisionable)
         waiting = np.array([_those(column, loose) for column in numbers], np.int64)
     return BlockColumns(
-        size=len(gangs),
-        bound=np.array(columns, np.int64),
-        gangs=gangs if any(gangs) else (),
+        bound=counts,
+        gangs=_gangs(gangs, terminating) if any(gangs) else {},
         loose=without,
         waiting=waiting,
     )
+
+
+def _gangs(gangs: Sequence[str], terminating: Sequence[bool]) -> Mapping[str, int]:
+    staying = (gang for gang, goes in zip(gangs, terminating, strict=True) if gang and not goes)
+    return Counter(staying)
 
 
 def _those(column: tuple[T, ...], selectors: Sequence[bool] | None) -> tuple[T, ...]:

@@ -8,7 +8,6 @@ Source: `docs/sources.md` D5.2, D6.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from operator import attrgetter
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from libs.domain.taint import Taint
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
 from services.solver.core.exclusion import Exclusive, exclusives
-from services.solver.core.node_kinds import as_started
+from services.solver.core.node_columns import as_started
 from services.solver.core.possible import Possible, may_become
 from services.solver.core.standing_input import StandingInput
 from services.solver.core.vectors import Ints
@@ -47,9 +46,7 @@ class ClaimBin:
 def claim_bins(given: StandingInput) -> Iterable[ClaimBin]:
     """Yield the claims that have no node yet and that pods may be placed on, by name."""
     snapshot = given.snapshot
-    with_node = map(attrgetter("nodeclaim"), snapshot.nodes.values())
-    for name in sorted(snapshot.nodeclaims.keys() - frozenset(with_node)):
-        claim = snapshot.nodeclaims[name]
+    for claim in given.claims.without_node(given.nodes.codes("nodeclaim")):
         if claim.deleting_at is not None or claim.is_replaced(snapshot.nodeclaims):
             continue
         labels = as_started(label_keys.canonical_labels(dict(claim.labels)))

@@ -4,14 +4,14 @@ Apart from packing, which counts the pods that it places.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import repeat
 
 import joiner_kernel
 import numpy as np
 
+from services.solver.core.bound_pods import COUNT, BoundPods, nodes_of, staying
 from services.solver.core.ground import Ground
+from services.solver.core.node_bins import positions
 from services.solver.core.tally import Tally
-from services.solver.core.workload import BoundPods
 
 Counting = Mapping[int, Sequence[Tally]]
 """The tallies that count pods of a shape, by its id."""
@@ -21,22 +21,13 @@ def count_bound(
     packing: joiner_kernel.Packing, ground: Ground, counting: Counting, bound: BoundPods
 ) -> None:
     """Count the pods that run."""
-    counted = np.array([bool(counting.get(one.id)) for one in bound.shapes], np.bool_)
-    if not counted.any():
-        return
-    of_interest = np.flatnonzero(counted[bound.shape])
-    positions = map(ground.standing.index.get, bound.nodes, repeat(-1))
-    bin_of = np.fromiter(positions, np.int64, count=len(bound.nodes))
-    order = of_interest[np.argsort(bound.shape[of_interest], kind="stable")]
-    ends = np.searchsorted(bound.shape[order], np.arange(len(bound.shapes) + 1))
-    for number in np.flatnonzero(counted).tolist():
-        rows = order[ends[number] : ends[number + 1]]
-        bins = bin_of[bound.node[rows]]
-        for tally in counting[bound.shapes[number].id]:
-            seen = bins >= 0
-            if not tally.terminating:
-                seen = seen & ~bound.terminating[rows]
-            packing.count(tally.number, bins[seen], bound.count[rows][seen])
+    bin_of = positions(ground.standing.codes, bound)
+    for number in counting.keys() & bound.by_shape.keys():
+        for tally in counting[number]:
+            counts = bound.by_shape[number]
+            counts = counts if tally.terminating else staying(counts)
+            bins = bin_of[nodes_of(counts)]
+            packing.count(tally.number, bins[bins >= 0], counts[COUNT, bins >= 0])
 
 
 def count_daemons(

@@ -6,7 +6,6 @@ from datetime import datetime
 from functools import cache, partial
 from itertools import chain
 
-from libs.collections.identity_memo import IdentityMemo
 from libs.collections.recent import Recent
 from libs.domain import feature_gates
 from libs.domain import labels as label_keys
@@ -30,9 +29,9 @@ from services.solver.core.domains import Domains
 from services.solver.core.ground import Ground
 from services.solver.core.limits import PoolLimits, allowance
 from services.solver.core.market import Market, Memory, market
-from services.solver.core.node_kinds import NodeReader, request_vectors
 from services.solver.core.problem import Problem
 from services.solver.core.reservations import instances_left
+from services.solver.core.residents import compared
 from services.solver.core.shape_index import ByLabel, by_label
 from services.solver.core.standing import Standing, standing
 from services.solver.core.standing_input import StandingInput
@@ -40,7 +39,7 @@ from services.solver.core.supply import Supply
 from services.solver.core.template import Bought, Refused, Template, templates
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Dimensions
-from services.solver.core.workload import Group, Workload, notable, workload
+from services.solver.core.workload import Group, Workload, workload
 
 _LABELLED = 4
 """Most clusters of which the shapes by their labels are kept."""
@@ -75,28 +74,32 @@ def encode(
     snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
     if _counts_devices(options):
         snapshot = delegated(snapshot)
-    notable_of = memory.few("notable", lambda: IdentityMemo(notable))
-    work = workload(snapshot, now, memory.pods_of(snapshot.pods), notable_of)
-    asks, daemons = _asks(snapshot, work, options, memory), _daemons(snapshot, options, memory)
+    reader = memory.reader()
+    nodes, claims = reader.nodes.of(snapshot.nodes), reader.claims.of(snapshot.nodeclaims)
+    work = workload(snapshot, now, reader.pods.of(snapshot.pods, snapshot.shapes), nodes)
+    preferring = bool(nodes.prefer_no_schedule().any() or claims.prefer_no_schedule().any())
+    preferring = preferring or _pools_prefer_no_schedule(snapshot)
+    asks = _asks(snapshot, work, options, preferring=preferring, memory=memory)
+    daemons = _daemons(snapshot, options, memory)
     waiting = [group.shape for group in work.groups]
     coming = [one.shape for one in daemons.values()]
     dimensions = Dimensions.of(shape.requests for shape in (*waiting, *coming))
     bought = Bought(snapshot.observed_allocatable, dimensions, daemons, sold.by_pool)
     found, refused = templates(snapshot, now, bought, memory.few)
-    compared = memory.few("compared", lambda: IdentityMemo(_compared))
-    looking = compared.of_all((*waiting, *work.bound.shapes, *_daemon_shapes(snapshot)))
-    keys = _asked(one for many in asks.values() for one in many).union(*set(looking))
-    known = keys | _asked(daemons.values())
+    looking = map(compared, (*waiting, *_daemon_shapes(snapshot)))
+    there = work.bound.residents.compared(work.bound.by_shape)
+    keys = _asked(one for many in asks.values() for one in many).union(there, *looking)
     given = StandingInput(
         snapshot=snapshot,
         workload=work,
         dimensions=dimensions,
         daemons=daemons,
         keys=keys,
+        known=keys | _asked(daemons.values()),
         templates={template.pool.name: template for template in found},
         market=sold,
-        reader=memory.few(("nodes", known, dimensions), lambda: NodeReader(known, dimensions)),
-        requests=memory.few(("requests", dimensions), lambda: request_vectors(dimensions)),
+        nodes=nodes,
+        claims=claims,
     )
     encoded = Encoded(
         snapshot=snapshot,
@@ -121,10 +124,15 @@ def _labelled(snapshot: ClusterSnapshot, memory: Memory) -> Callable[[], ByLabel
 
 
 def _asks(
-    snapshot: ClusterSnapshot, work: Workload, options: SolveOptions, memory: Memory
+    snapshot: ClusterSnapshot,
+    work: Workload,
+    options: SolveOptions,
+    *,
+    preferring: bool,
+    memory: Memory,
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what waiting pods ask for, by id of the shape, in the order of their groups."""
-    policy, preferring = options.preference_policy, _prefers_no_schedule(snapshot)
+    policy = options.preference_policy
     nodes = cache(lambda: _known_nodes(snapshot))
 
     def asks(shape: PodShape) -> tuple[Ask, ...]:
@@ -258,27 +266,9 @@ def _reserves(options: SolveOptions) -> bool:
     return feature_gates.is_open(FeatureGate.RESERVED_CAPACITY, options.feature_gates)
 
 
-def _prefers_no_schedule(snapshot: ClusterSnapshot) -> bool:
-    nodes = (node.taints for node in snapshot.nodes.values() if node.taints)
+def _pools_prefer_no_schedule(snapshot: ClusterSnapshot) -> bool:
     pools = (pool.template.taints for pool in snapshot.nodepools.values())
-    claims = (claim.taints for claim in snapshot.nodeclaims.values() if claim.taints)
-    return any(
-        taint.effect is Effect.PREFER_NO_SCHEDULE
-        for taints in chain(nodes, pools, claims)
-        for taint in taints
-    )
-
-
-def _compared(shape: PodShape) -> frozenset[str]:
-    """Return the label keys by which pods of a shape look at other pods."""
-    terms = [*shape.affinity, *shape.anti_affinity]
-    terms += [wish.term for wish in shape.preferred_affinity]
-    terms += [wish.term for wish in shape.preferred_anti_affinity]
-    keys = [term.topology_key for term in terms]
-    keys += [constraint.topology_key for constraint in shape.topology_spread]
-    keys += [volume.topology_key for volume in shape.shared_volumes if volume.topology_key]
-    # On hosts every bin is a domain, so that the label itself matters to who selects by it only.
-    return frozenset(map(label_keys.canonical_key, keys)) - {label_keys.HOSTNAME}
+    return any(taint.effect is Effect.PREFER_NO_SCHEDULE for taint in chain.from_iterable(pools))
 
 
 def _asked(asks: Iterable[Ask]) -> frozenset[str]:

@@ -11,7 +11,6 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from libs.collections.identity_memo import IdentityMemo
 from libs.domain import feature_gates
 from libs.domain.capacity import CapacityType, Catalogue
 from libs.domain.feature_gates import FeatureGate
@@ -20,12 +19,11 @@ from libs.domain.nodepool import NodePool
 from libs.domain.objective import Objective
 from libs.domain.overlay import Overlaid, OverlaidOffer, overlaid, untouched
 from libs.domain.plan import OverlayVerdict
-from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.workload import NodeOverlay
 from services.solver.core.catalogue import CatalogueColumns, build, priced
-from services.solver.core.pod_columns import PodColumns, pod_columns
+from services.solver.core.reader import Reader
 from services.solver.core.vectors import Ints
 
 T = TypeVar("T")
@@ -55,8 +53,8 @@ class Memory:
     """Gives the columns of a catalogue."""
     overlaid_of: OverlaidOf = overlaid
     """Gives what overlays make of the catalogues."""
-    pods_of: Callable[[PodTable], PodColumns] = pod_columns
-    """Gives the columns of the pods."""
+    reader: Callable[[], Reader] = Reader
+    """Gives what reads clusters."""
     few: Remember = _made_anew
     """Keeps what is large and of what there are few."""
     many: Remember = _made_anew
@@ -155,12 +153,8 @@ def weighed(offers: Offers, objective: Objective) -> Offers:
 
 def _node_classes(snapshot: ClusterSnapshot, memory: Memory) -> list[str]:
     bought = {pool.template.node_class.key for pool in snapshot.nodepools.values()}
-    keys = memory.few("classes of claims", lambda: IdentityMemo(_node_class))
-    return sorted(bought.union(keys.of_all(tuple(snapshot.nodeclaims.values()))))
-
-
-def _node_class(claim: NodeClaim) -> str:
-    return claim.node_class.key
+    claims = memory.reader().claims.of(snapshot.nodeclaims)
+    return sorted(bought.union(claims.node_classes()))
 
 
 def _illegible(snapshot: ClusterSnapshot) -> Iterable[OverlayVerdict]:

@@ -7,32 +7,24 @@ on it is subtracted.
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from libs.domain.requirements import Requirements
-from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
+from services.solver.core.bound_pods import BoundPods
 from services.solver.core.exclusion import Exclusive, exclusives
-from services.solver.core.node_kinds import NodeKind
+from services.solver.core.node_columns import NodeKind
 from services.solver.core.standing_input import StandingInput
-from services.solver.core.sums import totals
 from services.solver.core.vectors import MOST, Bools, Ints
-from services.solver.core.workload import BoundPods
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class NodeBins:
     """Nodes that are not leaving, in columns of equal length (n,), in the order they are tried."""
 
-    names: tuple[str, ...]
-    kinds: tuple[NodeKind, ...]
-    kind_of: Ints
-    """Index into `kinds`."""
+    rows: "_Rows"
     free: Ints
     """(n, n_resources): allocatable less pods and less daemons that are still to come."""
     taken: Mapping[int, tuple[Exclusive, ...]]
@@ -43,51 +35,73 @@ class NodeBins:
     """Ids of the shapes of daemon pods that are still to come, of nodes on their start."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """The same nodes, as far as pods do not matter."""
+
+    order: Ints
+    """Which of all nodes each is."""
+    names: tuple[str, ...]
+    codes: Ints
+    """Of the names."""
+    kinds: tuple[NodeKind, ...]
+    kind_of: Ints
+    """Index into `kinds`."""
+
+    def by_kind(self, name: str) -> Bools:
+        """Return (n,): a property of their kinds."""
+        return np.array([getattr(kind, name) for kind in self.kinds], np.bool_)[self.kind_of]
+
+
 def node_bins(given: StandingInput) -> NodeBins:
     """Return the nodes that pods may be placed on; leaving ones are not."""
-    kinds, kind_of = given.reader.of(tuple(given.snapshot.nodes.values()))
-    leaving, initialized = (
-        np.array([getattr(kind, name) for kind in kinds], np.bool_)[kind_of]
-        for name in ("leaving", "initialized")
-    )
-    order = np.flatnonzero(~leaving & initialized)
-    if len(order) < len(kind_of):
-        order = np.concatenate([order, np.flatnonzero(~leaving & ~initialized)])
-    coming = _coming(given, kinds, kind_of)
-    names = tuple(given.snapshot.nodes)
-    used, kind_in_use = np.unique(kind_of[order], return_inverse=True)
+    rows = _rows(given)
+    coming = _coming(given, rows)
     return NodeBins(
-        names=tuple(map(names.__getitem__, order.tolist())),
-        kinds=tuple(map(kinds.__getitem__, used.tolist())),
-        kind_of=kind_in_use,
-        free=_free(given, kinds, kind_of, coming)[order],
-        taken=_by_position(_taken(given, coming), order),
-        attachable=_attachable(given.workload.bound, kinds, kind_of, order),
-        daemons=_by_position(_on_start(given, coming, ~initialized), order),
+        rows=rows,
+        free=_free(given, rows, coming),
+        taken=_taken(given, rows, coming),
+        attachable=_attachable(given.workload.bound, rows),
+        daemons=_on_start(given, coming, ~rows.by_kind("initialized")),
     )
 
 
-def _coming(given: StandingInput, kinds: Sequence[NodeKind], kind_of: Ints) -> Bools:
-    """Return (n_daemons, n_nodes): to which nodes a daemon's pod is still to come."""
-    found = np.zeros((len(given.daemons), len(kind_of)), np.bool_)
+def _rows(given: StandingInput) -> _Rows:
+    nodes = given.nodes
+    stays, initialized = ~nodes.has("leaving"), nodes.has("initialized")
+    kinds, kind_of = nodes.kinds(given.known, np.flatnonzero(stays))
+    order = np.flatnonzero(stays & initialized)
+    if len(order) < len(kind_of):
+        order = np.concatenate([order, np.flatnonzero(stays & ~initialized)])
+    names = nodes.names
+    return _Rows(
+        order=order,
+        names=tuple(map(names.__getitem__, order.tolist())),
+        codes=nodes.codes("name")[order],
+        kinds=kinds,
+        kind_of=kind_of[np.cumsum(stays)[order] - 1],
+    )
+
+
+def _coming(given: StandingInput, rows: _Rows) -> Bools:
+    """Return (n_daemons, n): to which nodes a daemon's pod is still to come."""
+    found = np.zeros((len(given.daemons), len(rows.order)), np.bool_)
     row_of = {key: row for row, key in enumerate(given.snapshot.daemonsets)}
     for row, (key, ask) in enumerate(given.daemons.items()):
-        there = given.workload.daemons[row_of[key]]
-        found[row] = _runs_on(ask, given.snapshot, kinds, kind_of) & ~there
+        there = given.workload.daemons[row_of[key]][rows.order]
+        found[row] = _runs_on(ask, rows) & ~there
     return found
 
 
-def _runs_on(
-    ask: Ask, snapshot: ClusterSnapshot, kinds: Sequence[NodeKind], kind_of: Ints
-) -> Bools:
-    """Return (n_nodes,): where the pods of a DaemonSet run."""
+def _runs_on(ask: Ask, rows: _Rows) -> Bools:
+    """Return (n,): where the pods of a DaemonSet run."""
     # The DaemonSet controller makes its pods tolerate a cordon.
-    borne = [bears(ask.shape, kind.taints, ask.effects) for kind in kinds]
-    found = np.zeros(len(kind_of), np.bool_)
+    borne = [bears(ask.shape, kind.taints, ask.effects) for kind in rows.kinds]
+    found = np.zeros(len(rows.order), np.bool_)
     for place in ask.places:
-        here = _meeting(place.requirements, kinds, borne)[kind_of]
+        here = _meeting(place.requirements, rows.kinds, borne)[rows.kind_of]
         if place.node_names is not None or place.excluded_node_names:
-            here &= np.array([place.names_allow(name) for name in snapshot.nodes], np.bool_)
+            here &= np.array([place.names_allow(name) for name in rows.names], np.bool_)
         found |= here
     return found
 
@@ -102,56 +116,57 @@ def _meeting(requirements: Requirements, kinds: Sequence[NodeKind], borne: Seque
     )
 
 
-def _free(given: StandingInput, kinds: Sequence[NodeKind], kind_of: Ints, coming: Bools) -> Ints:
-    """Return (n_nodes, n_resources)."""
-    width, bound = len(given.dimensions.names), given.workload.bound
-    rooms = np.array([kind.room for kind in kinds], np.int64).reshape(-1, width)
-    found: Ints = rooms[kind_of]
-    amounts = np.array(given.requests.of_all(bound.shapes), np.int64).reshape(-1, width)
-    found -= totals(bound.node, bound.shape, amounts, len(kind_of))
+def _free(given: StandingInput, rows: _Rows, coming: Bools) -> Ints:
+    """Return (n, n_resources)."""
+    found = np.empty((len(rows.order), len(given.dimensions.names)), np.int64)
+    for column, name in enumerate(given.dimensions.names):
+        held = given.workload.bound.held(name, rows.codes)
+        found[:, column] = given.nodes.room(name)[rows.order] - held
     for row, ask in enumerate(given.daemons.values()):
         if coming[row].any():
             found[coming[row]] -= given.dimensions.requests(ask.shape.requests)
     return found
 
 
-def _taken(given: StandingInput, coming: Bools) -> dict[int, tuple[Exclusive, ...]]:
-    """Return what pods, daemons that are still to come included, have for themselves, by node."""
+def _taken(given: StandingInput, rows: _Rows, coming: Bools) -> dict[int, tuple[Exclusive, ...]]:
+    """Return what pods, daemons that are still to come included, have for themselves."""
     found: dict[int, list[Exclusive]] = defaultdict(list)
-    for shape, node, _ in given.workload.bound.of_shapes(lambda shape: bool(exclusives(shape))):
-        found[node].extend(exclusives(shape))
+    bound, position = given.workload.bound, positions(rows.codes, given.workload.bound)
+    for shape, node, _ in bound.of_shapes(lambda shape: bool(exclusives(shape))):
+        if position[node] >= 0:
+            found[int(position[node])].extend(exclusives(shape))
     for row, ask in enumerate(given.daemons.values()):
         if own := exclusives(ask.shape):
-            for node in np.flatnonzero(coming[row]).tolist():
-                found[node].extend(own)
-    return {node: tuple(own) for node, own in found.items()}
+            for bin_ in np.flatnonzero(coming[row]).tolist():
+                found[bin_].extend(own)
+    return {bin_: tuple(own) for bin_, own in found.items()}
 
 
 def _on_start(given: StandingInput, coming: Bools, starting: Bools) -> dict[int, tuple[int, ...]]:
-    """Return the ids of the shapes of the daemons that are still to come, by node on its start.
+    """Return the ids of the shapes of the daemons that are still to come to nodes on their start.
 
     Where the node is initialized they would be there.
     """
     ids = [ask.shape.id for ask in given.daemons.values()]
     return {
-        node: tuple(ids[row] for row in np.flatnonzero(coming[:, node]).tolist())
-        for node in np.flatnonzero(coming.any(axis=0) & starting).tolist()
+        bin_: tuple(ids[row] for row in np.flatnonzero(coming[:, bin_]).tolist())
+        for bin_ in np.flatnonzero(coming.any(axis=0) & starting).tolist()
     }
 
 
-def _attachable(
-    bound: BoundPods, kinds: Sequence[NodeKind], kind_of: Ints, order: Ints
-) -> dict[str, Ints]:
-    limits = [{one.driver: one.count for one in kind.volume_limits} for kind in kinds]
+def _attachable(bound: BoundPods, rows: _Rows) -> dict[str, Ints]:
+    limits = [{one.driver: one.count for one in kind.volume_limits} for kind in rows.kinds]
     drivers = sorted(set().union(*limits))
     attached = _attached(bound) if drivers else {}
+    position = positions(rows.codes, bound)
     found = {}
     for driver in drivers:
-        room = np.array([one.get(driver, MOST) for one in limits], np.int64)[kind_of]
+        room = np.array([one.get(driver, MOST) for one in limits], np.int64)[rows.kind_of]
         for node, count in attached.get(driver, {}).items():
-            if room[node] != MOST:
-                room[node] -= count
-        found[driver] = room[order]
+            bin_ = position[node]
+            if bin_ >= 0 and room[bin_] != MOST:
+                room[bin_] -= count
+        found[driver] = room
     return found
 
 
@@ -169,9 +184,9 @@ def _attached(bound: BoundPods) -> Mapping[str, Mapping[int, int]]:
     return found
 
 
-def _by_position(by_node: Mapping[int, T], order: Ints) -> dict[int, T]:
-    """Return by position in the order what is known by node; of nodes not in it nothing."""
-    if not by_node:
-        return {}
-    position = {node: at for at, node in enumerate(order.tolist())}
-    return {position[node]: one for node, one in by_node.items() if node in position}
+def positions(codes: Ints, bound: BoundPods) -> Ints:
+    """Return by code of a node, of all that pods may have, its place among these, or -1."""
+    found = np.full(len(bound.codes), -1, np.int64)
+    found[codes] = np.arange(len(codes))
+    found[0] = -1
+    return found

@@ -1,18 +1,18 @@
 """The pods of a snapshot as numpy arrays, put together of what is known of each block.
 
-Apart from the workload because a block is read once in its life: a revision costs the blocks that
-are new, and then what numpy takes for numbers that are there.
+Apart from the workload because a block is read once in its life, and what is counted of all pods is
+that of another table with most of the same blocks, and what the others make of it.
 
 Laws:
     - Pods that have ended are in nothing here; they take no room.
     - Nothing depends on which blocks were met before: codes of names are looked up, never ordered.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, pairwise, repeat
-from operator import attrgetter
+from itertools import chain
+from operator import attrgetter, is_
 from typing import Any
 from weakref import ref
 
@@ -20,154 +20,121 @@ import numpy as np
 
 from libs.collections.codes import Codes
 from libs.collections.identity_memo import IdentityMemo
+from libs.domain.pod import PodShape
 from libs.domain.pod_table import PodBlock, PodTable
 from services.solver.core.block_columns import BlockColumns, read
+from services.solver.core.bound_pods import NO_PODS, BoundPods, PodCounts, less
 from services.solver.core.vectors import Ints
 
-_MOST_CODES = 2**18
-"""More names than this are forgotten together with all that was made of them."""
 _BASES = 4
-"""Most tables that others are cut from."""
-_NO_ROWS = np.zeros((4, 0), np.int64)
+"""Most tables that others are derived from."""
+_NEAR = 20
+"""Who differs in less than this part of the blocks is near enough: others are not looked at."""
+_NONE_WAIT = np.zeros((3, 0), np.int64)
+
+Shapes = Mapping[int, PodShape]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PodColumns:
     """All pods of a snapshot that have not ended."""
 
-    codes: Codes
-    shape: Ints
-    """(n_bound,): ids of the shapes of pods on nodes, in order of uid."""
-    node: Ints
-    """(n_bound,): codes of their nodes."""
-    daemonset: Ints
-    """(n_bound,): codes of the uids of DaemonSets that own them, 0 for others."""
-    terminating: Ints
-    """(n_bound,)."""
+    bound: BoundPods
+    """Those on nodes."""
     waiting: Ints
-    """(3, n_loose): as in `BlockColumns`, in order of uid."""
+    """(3, n_loose): of those without a node, as in `BlockColumns`, in order of uid."""
     blocks: tuple[BlockColumns, ...]
-    bound: Ints
-    """(4, n_bound): the first four columns."""
-
-    def places(self, column: Ints, names: Sequence[str], missing: int) -> Ints:
-        """Return (n,): where among these names is the one with each code, or `missing`."""
-        numbers = self.codes.of(names)
-        table = np.full(max(int(column.max(initial=0)), *numbers, 0) + 1, missing, np.int64)
-        table[numbers] = np.arange(len(names))
-        return table.take(column)
 
     def loose(self, name: str) -> list[Any]:
         """Return a column, by its name in `LoosePods`, of the pods without a node."""
         of = attrgetter(name)
-        parts = (of(one.loose) for one in self.blocks if one.loose is not None)
-        return list(chain.from_iterable(parts))
-
-    def gangs(self) -> Iterator[tuple[int, str]]:
-        """Yield position and gang of the pods on nodes that have one."""
-        begin = 0
-        for one in self.blocks:
-            for at, gang in enumerate(one.gangs, begin):
-                if gang:
-                    yield at, gang
-            begin += one.size
+        return list(chain.from_iterable(of(one.loose) for one in self.blocks if one.loose))
 
 
 class _Base:
-    """The columns of a table that lives, from which those of the next one are cut."""
+    """The columns of a table, from which those of others are derived."""
 
-    def __init__(self, table: ref[PodTable], columns: PodColumns, ids: Sequence[int]) -> None:
-        self.table = table
-        self.bound = columns.bound
-        self._blocks = columns.blocks
-        self._ids = ids
+    def __init__(self, table: PodTable, shapes: Shapes, columns: PodColumns) -> None:
+        self.table = ref(table)
+        self.columns = columns
+        self._shapes = shapes
 
-    def where(self, ids: Sequence[int]) -> Ints:
-        """Return (n,): where in the table are the blocks of these identities, or -1."""
-        return np.fromiter(map(self._positions.get, ids, repeat(-1)), np.int64, count=len(ids))
+    def has(self, shapes: Shapes) -> bool:
+        """Tell whether shapes that it knows, as far as they are there, are what they are here."""
+        if self._shapes is shapes:
+            return True
+        known = self.columns.bound.residents.by_id
+        now = map(shapes.get, known, known.values())
+        return all(map(is_, now, known.values()))
+
+    def differing(self, blocks: Mapping[int, BlockColumns]) -> int:
+        """Return how many blocks only this table, or only the other one, has."""
+        new = len(blocks.keys() - self.by_id.keys())
+        return 2 * new + len(self.by_id) - len(blocks)
 
     @cached_property
-    def _positions(self) -> Mapping[int, int]:
-        return dict(zip(self._ids, range(len(self._ids)), strict=True))
-
-    @cached_property
-    def begins(self) -> Ints:
-        """(n_blocks + 1,): where each block begins in `bound`."""
-        return np.cumsum([0, *map(attrgetter("size"), self._blocks)])
+    def by_id(self) -> Mapping[int, BlockColumns]:
+        """Its blocks by their identities."""
+        return _by_id(self.columns.blocks)
 
 
 class PodReader:
     """Makes columns of pod tables, and remembers them as long as the tables and blocks live."""
 
-    def __init__(self) -> None:
-        self._codes = Codes()
+    def __init__(self, codes: Codes) -> None:
+        self._codes = codes
         self.blocks: IdentityMemo[PodBlock, BlockColumns] = IdentityMemo(
             partial(read, codes=self._codes)
         )
-        self._tables: IdentityMemo[PodTable, PodColumns] = IdentityMemo(self._put_together)
         self._bases: tuple[_Base, ...] = ()
 
-    def of(self, table: PodTable) -> PodColumns:
-        """Return the columns of a table."""
-        return self._tables.of(table)
-
-    @property
-    def full(self) -> bool:
-        """Return whether so many names were met that it is better to start anew."""
-        return len(self._codes) > _MOST_CODES
-
-    def _put_together(self, table: PodTable) -> PodColumns:
+    def of(self, table: PodTable, shapes: Shapes) -> PodColumns:
+        """Return the columns of a table whose pods are of these shapes."""
+        bases = [one for one in self._bases if one.has(shapes)]
+        own = next((one for one in bases if one.table() is table), None)
+        if own is not None:
+            return own.columns
         blocks = tuple(self.blocks.of_all(table.blocks))
-        ids = list(map(id, table.blocks))
-        parts = list(self._parts(ids, blocks))
-        bound = np.concatenate([_NO_ROWS, *parts], axis=1)
+        by_id = _by_id(blocks)
+        origin = _nearest(bases, by_id)
         waiting = [one.waiting for one in blocks if one.loose is not None]
         found = PodColumns(
-            codes=self._codes,
-            shape=bound[0],
-            node=bound[1],
-            daemonset=bound[2],
-            terminating=bound[3],
-            waiting=np.concatenate([_NO_ROWS[:3], *waiting], axis=1),
+            bound=self._bound(origin, by_id, shapes),
+            waiting=np.concatenate([_NONE_WAIT, *waiting], axis=1),
             blocks=blocks,
-            bound=bound,
         )
-        living = [base for base in self._bases if base.table() is not None]
-        self._bases = (_Base(ref(table), found, ids), *living[: _BASES - 1])
+        # Who others are derived from stays longest: what-ifs come and go.
+        others = (one for one in self._bases if one is not origin)
+        first = () if origin is None else (origin,)
+        self._bases = (*first, _Base(table, shapes, found), *others)[:_BASES]
         return found
 
-    def _parts(self, ids: Sequence[int], blocks: Sequence[BlockColumns]) -> Iterator[Ints]:
-        """Yield arrays that together are `bound`: long runs of a table that has the same blocks."""
-        for base in self._bases:
-            # As long as the table lives, so do its blocks, and nothing else has their identity.
-            table = base.table()
-            if table is None:
-                continue
-            at = base.where(ids)
-            if 2 * np.count_nonzero(at >= 0) > len(ids):
-                yield from _runs(base, at, blocks)
-                return
-        yield from (one.bound for one in blocks)
+    def _bound(
+        self, origin: _Base | None, now: Mapping[int, BlockColumns], shapes: Shapes
+    ) -> BoundPods:
+        if origin is None:
+            return BoundPods.of(self._codes, _counts(now.values()), shapes)
+        before = origin.by_id
+        gone = less(_counts(before[one] for one in before.keys() - now.keys()))
+        new = _counts(now[one] for one in now.keys() - before.keys())
+        return origin.columns.bound.after(np.concatenate([gone, new], axis=1), shapes)
 
 
-def _runs(base: _Base, at: Ints, blocks: Sequence[BlockColumns]) -> Iterator[Ints]:
-    """Yield the arrays of the blocks: those that follow each other in the base as one.
-
-    Args:
-        base: the columns of another table.
-        at: (n_blocks,): where in that table each block is, or -1.
-        blocks: the blocks.
-    """
-    follows = (at[1:] == at[:-1] + 1) & (at[:-1] >= 0)
-    begins = [0, *(np.flatnonzero(~follows) + 1).tolist(), len(at)]
-    for begin, end in pairwise(begins):
-        first = int(at[begin])
-        if first < 0:
-            yield blocks[begin].bound
-        else:
-            yield base.bound[:, base.begins[first] : base.begins[first + end - begin]]
+def _nearest(bases: Iterable[_Base], blocks: Mapping[int, BlockColumns]) -> _Base | None:
+    """Return what has most of these blocks; nothing that has less than half of them."""
+    found, least = None, len(blocks)
+    for one in bases:
+        differing = one.differing(blocks)
+        if differing < least:
+            found, least = one, differing
+        if least * _NEAR < len(blocks):
+            break
+    return found
 
 
-def pod_columns(table: PodTable) -> PodColumns:
-    """Return the columns of a table, with nothing remembered."""
-    return PodReader().of(table)
+def _by_id(blocks: Iterable[BlockColumns]) -> dict[int, BlockColumns]:
+    return {id(one): one for one in blocks}
+
+
+def _counts(blocks: Iterable[BlockColumns]) -> PodCounts:
+    return np.concatenate([NO_PODS, *(one.bound for one in blocks)], axis=1)

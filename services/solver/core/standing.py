@@ -21,15 +21,15 @@ from libs.domain.requirements import Requirements
 from libs.domain.taint import Effect, Taint
 from services.solver.core.ask import Ask
 from services.solver.core.bearing import bears
+from services.solver.core.bound_pods import BoundPods
 from services.solver.core.claim_bins import ClaimBin, claim_bins
 from services.solver.core.domains import ABSENT, Domains
 from services.solver.core.exclusion import Exclusive
-from services.solver.core.node_bins import node_bins
-from services.solver.core.node_kinds import NodeKind
+from services.solver.core.node_bins import node_bins, positions
+from services.solver.core.node_columns import NodeKind
 from services.solver.core.possible import Possible
 from services.solver.core.standing_input import StandingInput
 from services.solver.core.vectors import MOST, Bools, Ints
-from services.solver.core.workload import BoundPods
 
 T = TypeVar("T")
 
@@ -93,8 +93,8 @@ class Standing:
     """(n,): whether the bin has the hostname label."""
     attachable: Mapping[str, Ints]
     """Per CSI driver (n,): how many more volumes can be attached."""
-    index: Mapping[str, int]
-    """Bin by name of its node; claims are not in it."""
+    codes: Ints
+    """(n,): codes of the names of the nodes, by which pods are on them; 0 for claims."""
     shared_volumes: Mapping[str, tuple[int, ...]]
     """Bins that have a volume which several pods use, by its claim."""
     daemons: tuple[tuple[int, ...], ...]
@@ -113,27 +113,26 @@ class Standing:
 def standing(given: StandingInput) -> Standing:
     """Return the nodes and claims in flight that pods may be placed on; leaving ones are not."""
     nodes, claims = node_bins(given), sorted(claim_bins(given), key=lambda claim: claim.name)
-    classes = _Classes(given.keys)
-    of_kind = np.array([classes.of_kind(kind) for kind in nodes.kinds], np.int64)
+    classes, rows = _Classes(given.keys), nodes.rows
+    of_kind = np.array([classes.of_kind(kind) for kind in rows.kinds], np.int64)
     of_claim = np.array([classes.of_claim(claim) for claim in claims], np.int64)
     width = len(given.dimensions.names)
-    index = dict(zip(nodes.names, range(len(nodes.names)), strict=True))
-    hostnames = np.array([kind.hostname for kind in nodes.kinds], np.bool_)[nodes.kind_of]
     unlimited = np.full(len(claims), MOST, np.int64)
-    first = len(nodes.names)
+    first = len(rows.names)
+    codes = np.concatenate([rows.codes, np.zeros(len(claims), np.int64)])
     return Standing(
-        names=(*nodes.names, *(claim.name for claim in claims)),
+        names=(*rows.names, *(claim.name for claim in claims)),
         kinds=(TargetKind.NODE,) * first + (TargetKind.NODECLAIM,) * len(claims),
         free=np.vstack([nodes.free, *(claim.free for claim in claims)]).reshape(-1, width),
-        class_of=np.concatenate([of_kind[nodes.kind_of], of_claim]),
+        class_of=np.concatenate([of_kind[rows.kind_of], of_claim]),
         classes=tuple(classes.found),
         taken=_dense(nodes.taken, first, ()) + tuple(claim.taken for claim in claims),
-        hostnames=np.concatenate([hostnames, np.ones(len(claims), np.bool_)]),
+        hostnames=np.concatenate([rows.by_kind("hostname"), np.ones(len(claims), np.bool_)]),
         attachable={
             driver: np.concatenate([room, unlimited]) for driver, room in nodes.attachable.items()
         },
-        index=index,
-        shared_volumes=_shared_volumes(given.workload.bound, index),
+        codes=codes,
+        shared_volumes=_shared_volumes(given.workload.bound, codes),
         daemons=_dense(nodes.daemons, first, ()) + tuple(claim.daemons for claim in claims),
     )
 
@@ -174,11 +173,11 @@ def _dense(by_position: Mapping[int, T], size: int, missing: T) -> tuple[T, ...]
     return tuple(by_position.get(position, missing) for position in range(size))
 
 
-def _shared_volumes(bound: BoundPods, index: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+def _shared_volumes(bound: BoundPods, codes: Ints) -> dict[str, tuple[int, ...]]:
     found: dict[str, set[int]] = defaultdict(set)
+    position = positions(codes, bound)
     for shape, node, _ in bound.of_shapes(lambda shape: bool(shape.shared_volumes)):
-        position = index.get(bound.nodes[node])
-        if position is not None:
+        if position[node] >= 0:
             for one in shape.shared_volumes:
-                found[one.claim].add(position)
-    return {claim: tuple(sorted(positions)) for claim, positions in found.items()}
+                found[one.claim].add(int(position[node]))
+    return {claim: tuple(sorted(bins)) for claim, bins in found.items()}

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from libs.collections.identity_memo import IdentityMemo
-from libs.domain.pod import PodShape
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.ask import Ask
+from services.solver.core.claim_columns import ClaimColumns
 from services.solver.core.market import Market
-from services.solver.core.node_kinds import NodeReader
+from services.solver.core.node_columns import NodeColumns
 from services.solver.core.template import Template
 from services.solver.core.vectors import Dimensions
 from services.solver.core.workload import Workload
@@ -24,11 +23,11 @@ class StandingInput:
     daemons: Mapping[str, Ask]
     keys: frozenset[str]
     """Label keys that any pod asks for."""
+    known: frozenset[str]
+    """Those and the ones that daemons ask for."""
     templates: Mapping[str, Template]
     """By name of the pool."""
     market: Market
     """What claims in flight may become."""
-    reader: NodeReader
-    """Knows the kinds of nodes by these keys, by those of daemons, and by the dimensions."""
-    requests: IdentityMemo[PodShape, tuple[int, ...]]
-    """By the dimensions."""
+    nodes: NodeColumns
+    claims: ClaimColumns

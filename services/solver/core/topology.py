@@ -17,13 +17,14 @@ from libs.domain.workload import Namespace
 from services.solver.core.algebra import Algebra
 from services.solver.core.arrivals import Arrivals, arrivals
 from services.solver.core.ask import Ask
+from services.solver.core.bound_pods import BoundPods
 from services.solver.core.counting import count_bound, count_daemons
 from services.solver.core.rules import Keeper, Rules, SpreadRule
 from services.solver.core.shape_index import ByLabel
 from services.solver.core.tallies import Tallies
 from services.solver.core.tally import Tally
 from services.solver.core.verdict import Verdict
-from services.solver.core.workload import BoundPods, Group
+from services.solver.core.workload import Group
 
 
 class Topology:

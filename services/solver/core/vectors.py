@@ -43,9 +43,7 @@ class Dimensions:
 
     def room(self, resources: Resources) -> Ints:
         """Return what a node offers as a vector (n_resources,); missing is none."""
-        return np.array(
-            [max(-MOST, min(resources.get(name), MOST - 1)) for name in self.names], np.int64
-        )
+        return np.array([as_room(resources.get(name)) for name in self.names], np.int64)
 
     def resources(self, vector: Ints) -> Resources:
         """Return the vector as resources, zeros left out."""
@@ -56,6 +54,11 @@ class Dimensions:
                 if amount
             }
         )
+
+
+def as_room(amount: int) -> int:
+    """Return what a node offers of a resource so that it does not overflow."""
+    return max(-MOST, min(amount, MOST - 1))
 
 
 def covering(room: Ints, request: Ints | int) -> Bools:

@@ -9,7 +9,7 @@ key over which they look at others.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import compress
@@ -17,22 +17,30 @@ from typing import TypeVar
 
 import numpy as np
 
-from libs.collections.identity_memo import IdentityMemo
+from libs.collections.codes import Codes
 from libs.domain import labels as label_keys
 from libs.domain.eviction import PodBudgets, is_disruptable
 from libs.domain.pod import PodRow, PodShape, Target
+from libs.domain.pod_table import PodBlock
 from libs.domain.requirements import Requirements
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.workload import virtual_pods
+from services.solver.core.block_columns import read
+from services.solver.core.bound_pods import (
+    NO_PODS,
+    BoundPods,
+    PodCounts,
+    daemonsets_of,
+    less,
+    nodes_of,
+)
+from services.solver.core.node_columns import NodeColumns
 from services.solver.core.pod_columns import PodColumns
-from services.solver.core.sums import positions
 from services.solver.core.vectors import Bools, Ints
 
 _ANY = 2**31
 """More domains than there are."""
-
-_NOWHERE = -1
 
 T = TypeVar("T")
 
@@ -64,38 +72,6 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BoundPods:
-    """The pods that are on nodes, in columns of equal length (n,)."""
-
-    shapes: tuple[PodShape, ...]
-    nodes: tuple[str, ...]
-    shape: Ints
-    """Index into `shapes`."""
-    node: Ints
-    """Index into `nodes`."""
-    count: Ints
-    terminating: Bools
-    notable: tuple[int, ...] | None = None
-    """Indexes of the shapes that take more of a node than room, as far as known: see `notable`."""
-
-    def of_shapes(self, wanted: Callable[[PodShape], bool]) -> Iterator[tuple[PodShape, int, int]]:
-        """Yield (shape, index of the node, count) of the notable shapes that are wanted."""
-        asked = range(len(self.shapes)) if self.notable is None else self.notable
-        of_them = [number for number in asked if wanted(self.shapes[number])]
-        if not of_them:
-            return
-        interesting = np.zeros(len(self.shapes), np.bool_)
-        interesting[of_them] = True
-        rows = np.flatnonzero(interesting[self.shape])
-        found: Counter[tuple[int, int]] = Counter()
-        places = zip(self.shape[rows].tolist(), self.node[rows].tolist(), strict=True)
-        for place, count in zip(places, self.count[rows].tolist(), strict=True):
-            found[place] += count
-        for (shape, node), count in sorted(found.items()):
-            yield self.shapes[shape], node, count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Workload:
     """All pods that matter, grouped."""
 
@@ -108,21 +84,8 @@ class Workload:
     """How many pods run already of each gang that waits."""
 
 
-def notable(shape: PodShape) -> bool:
-    """Tell whether such a pod takes more of its node than room: ports, disks, volumes."""
-    return bool(
-        shape.host_ports
-        or shape.exclusive_disks
-        or shape.shared_volumes
-        or shape.volume_attach_counts
-    )
-
-
 def workload(
-    snapshot: ClusterSnapshot,
-    now: datetime,
-    pods: PodColumns,
-    notable_of: IdentityMemo[PodShape, bool],
+    snapshot: ClusterSnapshot, now: datetime, pods: PodColumns, nodes: NodeColumns
 ) -> Workload:
     """Return the pods to place and the pods that stay, without those that take no room.
 
@@ -130,35 +93,31 @@ def workload(
         snapshot: the cluster.
         now: the instant of the decision.
         pods: the columns of its pods.
-        notable_of: tells, and remembers, which shapes are notable.
+        nodes: the columns of its nodes.
     """
-    node = pods.places(pods.node, tuple(snapshot.nodes), _NOWHERE)
-    moving, rows = _moving(snapshot, now, node)
-    stays = node != _NOWHERE
-    stays[moving] = False
-    groups = _groups(_waiting(snapshot, pods, rows), snapshot.shapes)
-    bound = _bound(snapshot, pods, node, stays)
-    told = notable_of.of_all(bound.shapes)
+    codes = nodes.codes("name")
+    moving = _moving(snapshot, now, nodes)
+    gone = [*moving, *_astray(snapshot, pods.bound, codes)]
+    bound = pods.bound.after(_without(gone, pods.bound.codes), snapshot.shapes)
+    groups = _groups(_waiting(snapshot, pods, moving), snapshot.shapes)
     return Workload(
         groups=groups,
-        bound=replace(bound, notable=tuple(compress(range(len(told)), told))),
-        daemons=_daemons(snapshot, pods, node, stays),
-        gang_members=_gang_members(groups, pods, stays),
+        bound=bound,
+        daemons=_daemons(snapshot, bound, codes),
+        gang_members=_gang_members(groups, pods, gone),
     )
 
 
-def _moving(snapshot: ClusterSnapshot, now: datetime, node: Ints) -> tuple[Ints, Sequence[PodRow]]:
-    """Return which of the pods on nodes need another place, (n_moving,), and their rows."""
-    leaving = [one.leaving for one in snapshot.nodes.values()]
-    if True not in leaving:
-        return np.zeros(0, np.int64), ()
-    names = frozenset(compress(snapshot.nodes, leaving))
+def _moving(snapshot: ClusterSnapshot, now: datetime, nodes: NodeColumns) -> Sequence[PodRow]:
+    """Return the pods on nodes that need another place."""
+    leaving = nodes.has("leaving")
+    if not leaving.any():
+        return ()
+    names = frozenset(compress(snapshot.nodes, leaving.tolist()))
     now_ms = int(now.timestamp() * 1000)
     budgets = PodBudgets(snapshot)
-    rows = [row for row in snapshot.pods.bound_to(names) if not row.terminal]
-    moves = np.array([_moves(row, budgets, now_ms) for row in rows], np.bool_)
-    there = np.flatnonzero(np.array([*leaving, False], np.bool_)[node])
-    return there[moves], list(compress(rows, moves))
+    rows = (row for row in snapshot.pods.bound_to(names) if not row.terminal)
+    return [row for row in rows if _moves(row, budgets, now_ms)]
 
 
 def _moves(pod: PodRow, budgets: PodBudgets, now_ms: int) -> bool:
@@ -166,42 +125,43 @@ def _moves(pod: PodRow, budgets: PodBudgets, now_ms: int) -> bool:
     return pod.reschedulable and is_disruptable(pod, now_ms) and not budgets.forbid_for_ever(pod)
 
 
-def _bound(snapshot: ClusterSnapshot, pods: PodColumns, node: Ints, stays: Bools) -> BoundPods:
-    # Most often all of them stay, and copies of all columns would take most of the time.
-    rows: Bools | slice = slice(None) if stays.all() else stays
-    shape = positions(tuple(snapshot.shapes), pods.shape[rows])
-    counts = np.bincount(shape, minlength=len(snapshot.shapes))
-    if not counts.all():
-        used = np.flatnonzero(counts)
-        renumbered = np.zeros(len(counts), np.int64)
-        renumbered[used] = np.arange(len(used))
-        shape = renumbered[shape]
-    return BoundPods(
-        shapes=tuple(compress(snapshot.shapes.values(), counts.tolist())),
-        nodes=tuple(snapshot.nodes),
-        shape=shape,
-        node=node[rows],
-        count=np.ones(len(shape), np.int64),
-        terminating=pods.terminating[rows] != 0,
-    )
+def _astray(snapshot: ClusterSnapshot, bound: BoundPods, codes: Ints) -> Iterable[PodRow]:
+    """Yield the pods on nodes that are not there: no snapshot that is published has any."""
+    if bound.on(codes).sum() != len(bound):
+        for row in snapshot.pods.rows():
+            if row.node and row.node not in snapshot.nodes and not row.terminal:
+                yield row
 
 
-def _daemons(snapshot: ClusterSnapshot, pods: PodColumns, node: Ints, stays: Bools) -> Bools:
-    found = np.zeros((len(snapshot.daemonsets) + 1, len(snapshot.nodes)), np.bool_)
-    uids = tuple(one.uid for one in snapshot.daemonsets.values())
-    rows = np.flatnonzero((pods.daemonset != 0) & stays)
-    owner = pods.places(pods.daemonset[rows], uids, _NOWHERE)
-    # What belongs to no DaemonSet that is there goes to the last row.
-    found[owner, node[rows]] = True
-    return found[:-1]
+def _without(gone: Sequence[PodRow], codes: Codes) -> PodCounts:
+    """Return what pods on nodes that go make less."""
+    return less(read(PodBlock.from_rows(gone), codes).bound) if gone else NO_PODS
 
 
-def _gang_members(groups: Iterable[Group], pods: PodColumns, stays: Bools) -> Mapping[str, int]:
+def _daemons(snapshot: ClusterSnapshot, bound: BoundPods, codes: Ints) -> Bools:
+    found = np.zeros((len(snapshot.daemonsets), len(codes)), np.bool_)
+    there = bound.daemons()
+    nodes, owners = nodes_of(there), daemonsets_of(there)
+    for row, one in zip(found, snapshot.daemonsets.values(), strict=True):
+        (owner,) = bound.codes.of((one.uid,))
+        has = np.zeros(len(bound.codes), np.bool_)
+        has[nodes[owners == owner]] = True
+        row[:] = has[codes]
+    return found
+
+
+def _gang_members(
+    groups: Iterable[Group], pods: PodColumns, gone: Iterable[PodRow]
+) -> Mapping[str, int]:
     wanted = {gang for group in groups for gang in group.gangs if gang}
     if not wanted:
         return {}
-    counted = stays & (pods.terminating == 0)
-    return Counter(gang for at, gang in pods.gangs() if gang in wanted and counted[at])
+    found: Counter[str] = Counter()
+    for block in pods.blocks:
+        for gang in wanted & block.gangs.keys():
+            found[gang] += block.gangs[gang]
+    found.subtract(row.gang for row in gone if row.gang in wanted and not row.deleting_ms)
+    return +found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

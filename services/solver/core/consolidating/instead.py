@@ -58,7 +58,7 @@ def with_replacement(
         taken=(tuple(sorted(known.taken, key=repr)),),
         hostnames=np.ones(1, np.bool_),
         attachable={},
-        index={name: 0},
+        codes=np.array(remains.encoded.work.bound.codes.of((name,)), np.int64),
         shared_volumes={},
         daemons=(tuple(coming),),
     )

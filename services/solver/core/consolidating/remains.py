@@ -17,9 +17,11 @@ from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from services.solver.core.bins import Bins
-from services.solver.core.consolidating.bound_pods import Moved, counted, with_pods, without_nodes
+from services.solver.core.bound_pods import BoundPods
+from services.solver.core.consolidating.bound_pods import Moved, with_pods, without_nodes
 from services.solver.core.encode import Encoded, encode
 from services.solver.core.market import Memory
+from services.solver.core.node_bins import positions
 from services.solver.core.standing import Standing, StandingClass
 from services.solver.core.vectors import Bools, Ints, covering
 from services.solver.core.workload import Group
@@ -62,11 +64,7 @@ def read(
     pods = merged(snapshot.pods, PodTable.from_rows(samples), ())
     encoded = encode(replace(snapshot, pods=pods), options, now, memory)
     groups = (_without_samples(group) for group in encoded.work.groups)
-    work = replace(
-        encoded.work,
-        groups=tuple(one for one in groups if one.uids),
-        bound=counted(encoded.work.bound),
-    )
+    work = replace(encoded.work, groups=tuple(one for one in groups if one.uids))
     return replace(encoded, work=work, snapshot=replace(encoded.snapshot, pods=snapshot.pods))
 
 
@@ -119,7 +117,7 @@ def after(remains: Remains, tried: Encoded, bins: Bins, moved: Iterable[Moved]) 
                 free=standing.free - (tried.standing.free - bins.free),
                 attachable=MappingProxyType(dict(bins.holdings.attachable)),
                 taken=tuple(bins.holdings.taken(number) for number in range(len(standing))),
-                shared_volumes=_shared(standing, coming),
+                shared_volumes=_shared(standing, tried.work.bound, coming),
             ),
             work=replace(before.work, bound=with_pods(tried.work.bound, coming)),
             snapshot=_without_nodes(before.snapshot, frozenset(standing.names)),
@@ -130,7 +128,6 @@ def after(remains: Remains, tried: Encoded, bins: Bins, moved: Iterable[Moved]) 
 def with_bin(remains: Remains, added: Standing) -> Remains:
     """Return the remains with one bin more, which takes nobody."""
     before = remains.encoded.standing
-    last = len(before)
     (new,) = added.classes
     classes = before.classes
     alike = [number for number, one in enumerate(classes) if _are_alike(one, new)]
@@ -148,7 +145,7 @@ def with_bin(remains: Remains, added: Standing) -> Remains:
             driver: np.append(room, added.attachable.get(driver, np.zeros(1, np.int64)))
             for driver, room in before.attachable.items()
         },
-        index={**before.index, **dict.fromkeys(added.names, last)},
+        codes=np.append(before.codes, added.codes),
         shared_volumes=before.shared_volumes,
         daemons=(*before.daemons, *added.daemons),
     )
@@ -225,7 +222,7 @@ def _rows(standing: Standing, rows: Ints) -> Standing:
         taken=tuple(standing.taken[one] for one in numbers),
         hostnames=standing.hostnames[rows],
         attachable={driver: room[rows] for driver, room in standing.attachable.items()},
-        index={name: place[old] for name, old in standing.index.items() if old in place},
+        codes=standing.codes[rows],
         shared_volumes={
             claim: tuple(sorted(place[old] for old in positions if old in place))
             for claim, positions in standing.shared_volumes.items()
@@ -234,13 +231,17 @@ def _rows(standing: Standing, rows: Ints) -> Standing:
     )
 
 
-def _shared(standing: Standing, moved: Iterable[Moved]) -> Mapping[str, tuple[int, ...]]:
-    found = {claim: set(positions) for claim, positions in standing.shared_volumes.items()}
+def _shared(
+    standing: Standing, bound: BoundPods, moved: Iterable[Moved]
+) -> Mapping[str, tuple[int, ...]]:
+    found = {claim: set(bins) for claim, bins in standing.shared_volumes.items()}
+    position = positions(standing.codes, bound)
     for shape, node, _ in moved:
         for one in shape.shared_volumes:
-            if node in standing.index:
-                found.setdefault(one.claim, set()).add(standing.index[node])
-    return {claim: tuple(sorted(positions)) for claim, positions in found.items()}
+            (code,) = bound.codes.of((node,))
+            if position[code] >= 0:
+                found.setdefault(one.claim, set()).add(int(position[code]))
+    return {claim: tuple(sorted(bins)) for claim, bins in found.items()}
 
 
 def _without_nodes(snapshot: ClusterSnapshot, left: Set[str]) -> ClusterSnapshot:

@@ -16,7 +16,7 @@ from libs.runtime.randomness import Random
 from services.solver.columns import ColumnsCache
 from services.solver.core.encode import encode
 from services.solver.core.market import Memory, Remember
-from services.solver.core.pod_columns import PodReader
+from services.solver.core.reader import Reader
 from services.solver.core.solve import solve
 from tests.support.builders import (
     NOW,
@@ -135,13 +135,13 @@ def counting(remember: Remember, made: list[Hashable]) -> Remember:
 
 
 @pytest.fixture
-def watched() -> tuple[Memory, PodReader, list[Hashable]]:
-    reader, made = PodReader(), list[Hashable]()
+def watched() -> tuple[Memory, Reader, list[Hashable]]:
+    reader, made = Reader(), list[Hashable]()
     memory = ColumnsCache(4).memory
     return (
         replace(
             memory,
-            pods_of=reader.of,
+            reader=lambda: reader,
             few=counting(memory.few, made),
             many=counting(memory.many, made),
         ),
@@ -151,7 +151,7 @@ def watched() -> tuple[Memory, PodReader, list[Hashable]]:
 
 
 def test_a_change_costs_the_blocks_and_nodes_that_changed(
-    watched: tuple[Memory, PodReader, list[Hashable]],
+    watched: tuple[Memory, Reader, list[Hashable]],
 ) -> None:
     memory, reader, made = watched
     base = a_cluster(pods=2_000)
@@ -161,7 +161,7 @@ def test_a_change_costs_the_blocks_and_nodes_that_changed(
     )
     first = apply(update, base)
     encode(first, SolveOptions(), NOW, memory)
-    blocks, names = reader.blocks.made, len(made)
+    blocks, names = reader.pods.blocks.made, len(made)
 
     row = first.pods.find("uid-0007")
     assert row is not None
@@ -176,5 +176,5 @@ def test_a_change_costs_the_blocks_and_nodes_that_changed(
     )
     encode(later, SolveOptions(), NOW, memory)
 
-    assert reader.blocks.made == blocks + 1
+    assert reader.pods.blocks.made == blocks + 1
     assert made[names:] == []

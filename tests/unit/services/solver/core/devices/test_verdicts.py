@@ -57,7 +57,7 @@ def _taken(snapshot: ClusterSnapshot, shape: PodShape, node: str) -> list[list[s
     encoded = encode(snapshot, _OPEN, snapshot.observed_at, NOTHING_REMEMBERED)
     made = problem(encoded, encoded.work.groups)
     assert made.devices is not None
-    grant = made.devices.on_standing(shape, encoded.standing.index[node])
+    grant = made.devices.on_standing(shape, encoded.standing.names.index(node))
     if not isinstance(grant, Grant):
         return None
     return [
