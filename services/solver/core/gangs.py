@@ -173,6 +173,8 @@ def _sizes(work: Workload, packer: Packer) -> dict[str, int]:
     """Return how many pods of each gang that was packed have a place, those that run included."""
     found: Counter[str] = Counter()
     for group, left in zip(packer.groups, packer.left, strict=True):
+        if not any(group.gangs):
+            continue
         found.update(dict.fromkeys(group.gangs, 0))
         found.update(group.gangs[: len(group.uids) - left])
     return {gang: count + work.gang_members.get(gang, 0) for gang, count in found.items() if gang}

@@ -14,14 +14,17 @@ from services.solver.core.workload import Group, choice
 def with_less_choice(groups: Sequence[Group]) -> tuple[tuple[int, ...], ...]:
     """Return for each group those before it that a spread counts with it and that are more tied."""
     alike: dict[object, list[tuple[int, int]]] = defaultdict(list)
-    found: list[tuple[int, ...]] = []
-    for index, group in enumerate(groups):
+    found: list[tuple[int, ...]] = [()] * len(groups)
+    spread = [
+        (index, group, choice(group.shape))
+        for index, group in enumerate(groups)
+        if any(one.required for one in group.shape.topology_spread)
+    ]
+    if len({mine for *_, mine in spread}) < 2:  # most often nobody is tied
+        return tuple(found)
+    for index, group, mine in spread:
         shape = group.shape
-        if not any(one.required for one in shape.topology_spread):
-            found.append(())
-            continue
         kind = (shape.namespace, shape.labels, shape.topology_spread, group.late, group.virtual)
-        mine = choice(shape)
-        found.append(tuple(one for one, other in alike[kind] if other < mine))
+        found[index] = tuple(one for one, other in alike[kind] if other < mine)
         alike[kind].append((index, mine))
     return tuple(found)

@@ -4,7 +4,7 @@ Apart because packing counts pods and does not tell those of one group apart; he
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -56,19 +56,22 @@ class Targets:
 
 
 def in_order_of_placement(
-    groups: Sequence[Group], placements: Iterable[Placement]
+    groups: Sequence[Group], placements: Sequence[Placement]
 ) -> tuple[Group, ...]:
     """Return the groups with their pods in the order of their placements, the others at the end."""
-    seats: list[list[int | None]] = [[] for _ in groups]
-    for one in placements:
-        seats[one.group].extend(one.pods or [None] * one.count)
-    return tuple(_reordered(group, taken) for group, taken in zip(groups, seats, strict=True))
+    found = list(groups)
+    promised = {one.group for one in placements if one.pods}
+    seats: dict[int, list[int | None]] = {index: [] for index in promised}
+    for one in placements if promised else ():
+        if one.group in promised:
+            seats[one.group].extend(one.pods or [None] * one.count)
+    for index, taken in seats.items():
+        found[index] = _reordered(groups[index], taken)
+    return tuple(found)
 
 
 def _reordered(group: Group, seats: list[int | None]) -> Group:
     named = {pod for pod in seats if pod is not None}
-    if not named:
-        return group
     others = (pod for pod in range(len(group.uids)) if pod not in named)
     placed = [next(others) if pod is None else pod for pod in seats]
     return group.of([*placed, *others])

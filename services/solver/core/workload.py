@@ -216,20 +216,26 @@ def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, .
     keys = (waiting.shape, waiting.existing_only, waiting.virtual)
     rows = np.lexsort((waiting.created_ms, *keys))
     changes = [np.diff(key[rows].astype(np.int64)) != 0 for key in keys]
-    ends = np.flatnonzero(np.logical_or.reduce([*changes])) + 1
+    ends = [*(np.flatnonzero(np.logical_or.reduce([*changes])) + 1).tolist(), len(rows)]
+    uids = tuple(_picked(waiting.uids, rows))
+    gangs = tuple(_picked(waiting.gangs, rows))
+    targets = tuple(_picked(waiting.targets, rows))
+    firsts = rows[[0, *ends[:-1]]] if len(rows) else rows
+    columns = (waiting.shape, waiting.virtual, waiting.existing_only, waiting.created_ms)
+    each = zip(*(column[firsts].tolist() for column in columns), strict=True)
     ordered = []
-    for part in np.split(rows, ends) if len(rows) else ():
-        first = int(part[0])
+    begin = 0
+    for end, (shape, virtual, existing_only, created_ms) in zip(ends, each, strict=False):
         group = Group(
-            shape=shapes[int(waiting.shape[first])],
-            uids=tuple(_picked(waiting.uids, part)),
-            gangs=tuple(_picked(waiting.gangs, part)),
-            targets=tuple(_picked(waiting.targets, part)),
-            virtual=bool(waiting.virtual[first]),
-            existing_only=bool(waiting.existing_only[first]),
+            shape=shapes[shape],
+            uids=uids[begin:end],
+            gangs=gangs[begin:end],
+            targets=targets[begin:end],
+            virtual=virtual,
+            existing_only=existing_only,
         )
-        oldest = int(waiting.created_ms[first]), waiting.uids[first]
-        ordered.append(((group.virtual, *_rank(group.shape), *oldest), group))
+        ordered.append(((virtual, *_rank(group.shape), created_ms, uids[begin]), group))
+        begin = end
     ordered.sort(key=lambda item: item[0])
     return tuple(group for _, group in ordered)
 
@@ -246,11 +252,14 @@ def choice(shape: PodShape) -> int:
     only zone that it can use: a disk, say, ties one replica of a set whose replicas keep out of
     each other's zones.
     """
+    terms = tuple(term.requirements for term in shape.required_node_terms)
+    selected = (shape.node_selector,) if len(shape.node_selector) else ()
+    asked = [one for one in (selected, terms, *shape.volumes) if one]
+    if not asked:  # most name none
+        return _ANY
     spread = (one.topology_key for one in shape.topology_spread if one.required)
     others = (one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
     keys = {label_keys.canonical_key(key) for key in (*spread, *others)}
-    terms = tuple(term.requirements for term in shape.required_node_terms)
-    asked = [one for one in ((shape.node_selector,), terms, *shape.volumes) if one]
     return min((_named(key, one) for key in keys for one in asked), default=_ANY)
 
 
