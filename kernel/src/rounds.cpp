@@ -5,7 +5,7 @@ namespace {
 
 // Attempts to place pods between two questions whether anybody still waits for the answer: some
 // milliseconds of work, against a question for which another thread may have to make way.
-constexpr int kBetweenLooks = 256;
+constexpr int kBetweenLooks = 1024;
 
 }  // namespace
 
