@@ -3,16 +3,18 @@
 Apart from counting because nothing here changes during a solve: each answer is found once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
+from libs.domain.taint import HARD_EFFECTS
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
 from services.solver.core.claim_class import ClaimClass, ClaimClasses
+from services.solver.core.class_index import ClassIndex
 from services.solver.core.domains import ABSENT, Domains, members
 from services.solver.core.exclusion import Exclusive, exclusives
 from services.solver.core.standing import Standing
@@ -42,6 +44,8 @@ class Ground:
         self.domains = domains
         self._domain_of: dict[str, Ints] = {}
         self._within: dict[tuple[str, int], Bools] = {}
+        self.class_index = ClassIndex(standing.classes)
+        self._positions: dict[str, list[int]] = {}
 
     def domain_of(self, key: str) -> Ints:
         """Return (n_standing,): the number of the bin's domain, 0 without the key, -1 if open."""
@@ -83,21 +87,34 @@ class Ground:
 
     def compatible(self, ask: Ask) -> Bools:
         """Return (n_standing,): bins whose labels, name and taints suit, features, too."""
-        standing = self.standing
-        tolerated = [one.tolerated(ask) for one in standing.classes]
-        found = np.zeros(len(standing), np.bool_)
+        index, class_of = self.class_index, self.standing.class_of
+        tolerated = index.tolerated(ask.shape, ask.effects)
+        found = np.zeros(len(class_of), np.bool_)
         for place in ask.places:
-            by_class = [
-                ok and one.allows(place.requirements)
-                for ok, one in zip(tolerated, standing.classes, strict=True)
-            ]
-            here = np.array(by_class, np.bool_)[standing.class_of]
-            if place.node_names is not None or place.excluded_node_names:
-                here &= np.array([place.names_allow(name) for name in standing.names], np.bool_)
-            found |= here
+            here = (tolerated & index.allowing(place.requirements))[class_of]
+            found |= self._named(place, here)
         if ask.lacking:
-            found &= np.array([name not in ask.lacking for name in standing.names], np.bool_)
+            found[self._of_names(ask.lacking)] = False
         return found
+
+    def _named(self, place: Place, suits: Bools) -> Bools:
+        """Return which bins of some have a name that a place allows."""
+        found = suits
+        if place.node_names is not None:
+            found = np.zeros_like(suits)
+            named = self._of_names(place.node_names)
+            found[named] = suits[named]
+        if place.excluded_node_names:
+            found = found.copy()
+            found[self._of_names(place.excluded_node_names)] = False
+        return found
+
+    def _of_names(self, names: Iterable[str]) -> list[int]:
+        """Return the positions of the bins that have these names."""
+        if not self._positions:
+            for position, name in enumerate(self.standing.names):
+                self._positions.setdefault(name, []).append(position)
+        return [position for name in names for position in self._positions.get(name, ())]
 
     def new_nodes(self, ask: Ask) -> Iterator[ClaimClass]:
         """Yield what a new node for this pod would be, by labels and taints."""
@@ -131,27 +148,18 @@ class Ground:
 
     def admitted_bins(self, rule: Admission) -> Bools:
         """Return (n_standing,): which bins a spread constraint looks at."""
-        standing = self.standing
-        by_class = [
-            (rule.asker is None or bears(rule.asker, one.taints))
-            and (rule.places is None or any(one.allows(p.requirements) for p in rule.places))
-            for one in standing.classes
-        ]
-        found = np.array(by_class, np.bool_)[standing.class_of]
+        standing, index = self.standing, self.class_index
+        found = np.ones(len(standing), np.bool_)
+        if rule.asker is not None:
+            found = index.tolerated(rule.asker, HARD_EFFECTS, cordons=False)[standing.class_of]
+        if rule.places is not None:
+            placed = np.zeros(len(standing), np.bool_)
+            for place in rule.places:
+                placed |= self._named(place, index.allowing(place.requirements)[standing.class_of])
+            found &= placed
         for key in rule.keys:
             if key == label_keys.HOSTNAME:
                 found &= standing.hostnames
             else:
                 found &= self.domain_of(key) != 0
-        if rule.places is not None and any(
-            place.node_names is not None or place.excluded_node_names for place in rule.places
-        ):
-            named = [
-                any(
-                    place.names_allow(name) and standing.classes[number].allows(place.requirements)
-                    for place in rule.places
-                )
-                for name, number in zip(standing.names, standing.class_of.tolist(), strict=True)
-            ]
-            found &= np.array(named, np.bool_)
         return found

@@ -123,7 +123,9 @@ def _class_filters(case: Case, bins: Bins) -> Iterator[Filter]:
 
     cordon = bears(ask.shape, (UNSCHEDULABLE,), ask.effects)
     yield Rule.NODE_UNAVAILABLE, of_class(one.cordoned and not cordon for one in classes)
-    yield Rule.TAINTS, of_class(not bears(ask.shape, one.taints, ask.effects) for one in classes)
+    index = case.problem.topology.ground.class_index
+    borne = index.tolerated(ask.shape, ask.effects, cordons=False)
+    yield Rule.TAINTS, of_class(~borne)
     if ask.shape.device_claims and case.problem.devices is None:
         yield Rule.DEVICES, of_class(True for _ in classes)
     yield from _place_filters(case, bins)
