@@ -7,7 +7,7 @@ Source: Kubernetes documentation, "Taints and Tolerations"; KEP-5471 for the num
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -106,12 +106,13 @@ def untolerated(
         numeric: whether `Lt` and `Gt` mean anything, as with the gate
             TaintTolerationComparisonOperators.
     """
-    borne = tuple(tolerations)
-    return tuple(
-        taint
-        for taint in taints
-        if taint.effect in effects and not any(_matches(one, taint, numeric) for one in borne)
-    )
+    counted = tuple(taint for taint in taints if taint.effect in effects)
+    if not counted:
+        return ()
+    by_key: dict[str, list[Toleration]] = {}
+    for one in tolerations:
+        by_key.setdefault(one.key, []).append(one)
+    return tuple(taint for taint in counted if not _borne(by_key, taint, numeric))
 
 
 def is_ephemeral(taint: Taint) -> bool:
@@ -119,10 +120,15 @@ def is_ephemeral(taint: Taint) -> bool:
     return (taint.key, taint.effect) in _EPHEMERAL or taint.key.startswith(_EPHEMERAL_PREFIX)
 
 
+def _borne(tolerations: Mapping[str, list[Toleration]], taint: Taint, numeric: bool) -> bool:
+    """Tell whether a toleration of the taint's key, or of any key, matches the taint."""
+    return any(
+        _matches(one, taint, numeric) for key in (taint.key, "") for one in tolerations.get(key, ())
+    )
+
+
 def _matches(toleration: Toleration, taint: Taint, numeric: bool) -> bool:
     if toleration.effect is not None and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
         return False
     match toleration.operator:
         case TolerationOperator.EXISTS:
