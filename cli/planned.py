@@ -112,6 +112,8 @@ def _why(reason: Unplaceable) -> Iterator[str]:
         yield f"    {rejection.target_kind} {rejection.target}: {rejection.message}"
         if rejection.suggestion:
             yield f"        would help: {rejection.suggestion}"
+    if reason.untold_pools:
+        yield f"    and {counted(reason.untold_pools, 'nodepool')} more"
     for rule, count in reason.existing:
         if count:
             yield f"    {counted(count, 'existing node')}: {rule}"

@@ -75,8 +75,10 @@ class Unplaceable:
 
     message: str
     rejections: tuple[Rejection, ...] = ()
-    """One per pool, in the order in which pools are tried."""
+    """One per pool, in the order in which pools are tried; of very many pools the first ones."""
     existing: tuple[tuple[Rule, int], ...] = ()
     """Sorted by rule."""
     deferred: bool = False
     """True where the next solve may place it, so that no event is due."""
+    untold_pools: int = 0
+    """Pools that refuse, too, and are not among the rejections."""

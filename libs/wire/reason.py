@@ -26,6 +26,7 @@ def decode_unplaceable(message: pb.Unplaceable) -> Unplaceable:
         rejections=each("rejections", message.rejections, decode_rejection),
         existing=tuple(sorted(counts)),
         deferred=message.deferred,
+        untold_pools=within("untold_pools", message.untold_pools, 0),
     )
 
 
@@ -39,6 +40,7 @@ def encode_unplaceable(reason: Unplaceable) -> pb.Unplaceable:
             for rule, nodes in sorted(reason.existing)
         ],
         deferred=reason.deferred,
+        untold_pools=reason.untold_pools,
     )
 
 

@@ -90,7 +90,7 @@ def explained(reason: Unplaceable) -> str:
         helps = f"; {rejection.suggestion}" if rejection.suggestion else ""
         kind, target = rejection.target_kind, rejection.target
         parts.append(f'{kind} "{target}": {rejection.message}{helps}')
-    more = len(reason.rejections) - _REJECTIONS_SHOWN
+    more = len(reason.rejections) + reason.untold_pools - _REJECTIONS_SHOWN
     if more > 0:
         parts.append(f"and {more} more")
     if len(parts) > 1:

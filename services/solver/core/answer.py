@@ -14,7 +14,7 @@ from services.solver.core.launch import LaunchLists, Purchase, planned
 from services.solver.core.messages import pool_messages
 from services.solver.core.packing import Packer
 from services.solver.core.problem import Problem
-from services.solver.core.reasons import unplaceable
+from services.solver.core.reasons import pools_told, unplaceable
 from services.solver.core.workload import Group
 
 _ONLY_ASKS = "no node is bought, since it only asks for room that is there"
@@ -153,12 +153,15 @@ def _unplaced(
     encoded: Encoded, made: Problem, packer: Packer, pods: _Pods
 ) -> tuple[UnplacedPods, ...]:
     found: list[UnplacedPods] = []
+    each = pools_told(len(pods.left))
     for index, uids in pods.left.items():
         group = made.groups[index]
         if not group.virtual:
-            reason = unplaceable(made, packer, encoded.refused, index)
+            most_pools = 0 if group.existing_only else each
+            reason = unplaceable(packer, encoded.refused, index, most_pools)
             if group.existing_only:
-                reason = replace(reason, message=f"no node has room; {_ONLY_ASKS}", rejections=())
+                message = f"no node has room; {_ONLY_ASKS}"
+                reason = replace(reason, message=message, untold_pools=0)
             found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
     return tuple(found)
 
@@ -190,8 +193,9 @@ def _buffers(
         if made.groups[index].virtual
         for uid in uids
     }
+    each = pools_told(len(pods.left))
     reasons = {
-        index: unplaceable(made, packer, encoded.refused, index).message
+        index: unplaceable(packer, encoded.refused, index, each).message
         for index in sorted(set(left.values()))
     }
     virtual = virtual_pods(encoded.snapshot.buffers.values(), encoded.snapshot.pods.uids)

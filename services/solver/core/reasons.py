@@ -14,9 +14,13 @@ from services.solver.core.bins import Bins
 from services.solver.core.case import Case, a_case
 from services.solver.core.packing import Packer
 from services.solver.core.pool_reasons import pool_rejection, refused_pool, rejection
-from services.solver.core.problem import Problem
 from services.solver.core.standing_reasons import Refusals, devices_in_sight, standing_rules
 from services.solver.core.template import Refused, Template, in_order
+
+MOST_REJECTIONS = 20_000
+"""Rejections by pools that all reasons of a plan have together, or few each: thousands of unlike
+pods that none of hundreds of pools takes would make an answer that no message can hold."""
+_LEAST_POOLS = 3
 
 _WITHOUT_POOL = {Rule.POOL_NOT_READY: "not ready", Rule.POOL_STATIC: "static"}
 """Rules by which a pool is out for all pods."""
@@ -32,53 +36,70 @@ class Leftover:
 
 
 def unplaceable(
-    problem: Problem, packer: Packer, refused: tuple[Refused, ...], group: int
+    packer: Packer, refused: tuple[Refused, ...], group: int, most_pools: int
 ) -> Unplaceable:
-    """Return why the pods of a group that are left over have no place."""
-    return leftover(problem, packer, refused, group).reason
+    """Return why the pods of a group that are left over have no place.
+
+    Args:
+        packer: after its run.
+        refused: pools that nothing is bought from.
+        group: index of the group.
+        most_pools: how many pools are asked, the first ones; of the others it is told how many.
+    """
+    return leftover(packer, refused, group, most_pools=most_pools).reason
+
+
+def pools_told(leftovers: int) -> int:
+    """Return how many pools the reason of each of so many leftover groups tells of."""
+    return max(_LEAST_POOLS, MOST_REJECTIONS // max(leftovers, 1))
 
 
 def leftover(
-    problem: Problem,
     packer: Packer,
     refused: tuple[Refused, ...],
     group: int,
     *,
     left: bool = True,
+    most_pools: int | None = None,
 ) -> Leftover:
     """Return why the pods of a group are left over, and which rule each bin refused them by.
 
     Args:
-        problem: the packing problem.
         packer: after its run.
         refused: pools that nothing is bought from.
         group: index of the group.
+        most_pools: as of `unplaceable`; None: all.
         left: whether it is left over indeed; of any other one only what refuses it is told.
     """
-    deferred = packer.is_deferred(group)
+    problem, deferred = packer.problem, packer.is_deferred(group)
     case = a_case(problem, group, deferred=deferred)
     bins = packer.bins
     if claim := problem.topology.in_use(case.ask):
         return _in_use(case, claim, bins)
-    by_pool = {one.pool.name: refused_pool(one) for one in refused}
+    pools = in_order((*(one.pool for one in refused), *(one.pool for one in problem.templates)))
+    told = {pool.name for pool in pools[:most_pools]}
+    by_pool = {one.pool.name: refused_pool(one) for one in refused if one.pool.name in told}
     for template in problem.templates:
+        if template.pool.name not in told:
+            continue
         found = pool_rejection(case, template) or (_unnamed(template) if left else None)
         if found is not None:
             by_pool[template.pool.name] = found
-    pools = [*(one.pool for one in refused), *(one.pool for one in problem.templates)]
     refusals = standing_rules(case, bins)
     where, why = devices_in_sight(case, bins, refusals)
     rejections = tuple(
-        _beside(by_pool[pool.name], where, why) for pool in in_order(pools) if pool.name in by_pool
+        _beside(by_pool[pool.name], where, why) for pool in pools if pool.name in by_pool
     )
+    untold = len(pools) - len(told)
     counted = Counter(rule or Rule.UNKNOWN for rule in refusals if left or rule)
     return Leftover(
         case=case,
         reason=Unplaceable(
-            message=_summary(rejections) if rejections else _without_pools(where, why),
+            message=_summary(rejections, untold) if rejections else _without_pools(where, why),
             rejections=rejections,
             existing=tuple(sorted(counted.items())),
             deferred=deferred,
+            untold_pools=untold,
         ),
         refusals=refusals,
     )
@@ -115,7 +136,10 @@ def _without_pools(where: str, why: str) -> str:
     return f"{message}; on {where}, {why}" if why else message
 
 
-def _summary(rejections: tuple[Rejection, ...]) -> str:
+def _summary(rejections: tuple[Rejection, ...], untold: int) -> str:
+    if untold:
+        first = f"the first {len(rejections)} are told of here, all by an explanation"
+        return f"none of {len(rejections) + untold} nodepools can take it; {first}"
     rules = {one.rule for one in rejections}
     if len(rejections) > 1 and rules <= _WITHOUT_POOL.keys():
         return f"no node takes it, and none of {len(rejections)} nodepools buys one: " + "; ".join(

@@ -39,6 +39,7 @@ unplaceables = st.builds(
     rejections=tuples(rejections),
     existing=by_key(st.tuples(rules, counts), lambda pair: pair[0]),
     deferred=flags,
+    untold_pools=counts,
 )
 launch_options = st.builds(
     plan.LaunchOption,

@@ -252,13 +252,16 @@ class Unplaceable(_message.Message):
     REJECTIONS_FIELD_NUMBER: _builtins.int
     EXISTING_FIELD_NUMBER: _builtins.int
     DEFERRED_FIELD_NUMBER: _builtins.int
+    UNTOLD_POOLS_FIELD_NUMBER: _builtins.int
     message: _builtins.str
     """For people, one sentence."""
     deferred: _builtins.bool
     """True where nothing is wrong with the pod and the next solve may place it, so no event is due."""
+    untold_pools: _builtins.int
+    """Pools that refuse, too, and are not among the rejections: a plan tells of so many, Explain of all."""
     @_builtins.property
     def rejections(self) -> _containers.RepeatedCompositeFieldContainer[Global___Rejection]:
-        """One per pool, in the order in which pools are tried."""
+        """One per pool, in the order in which pools are tried; of very many pools the first ones."""
 
     @_builtins.property
     def existing(self) -> _containers.RepeatedCompositeFieldContainer[Global___RejectionCount]:
@@ -271,10 +274,11 @@ class Unplaceable(_message.Message):
         rejections: _abc.Iterable[Global___Rejection] | None = ...,
         existing: _abc.Iterable[Global___RejectionCount] | None = ...,
         deferred: _builtins.bool = ...,
+        untold_pools: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deferred", b"deferred", "existing", b"existing", "message", b"message", "rejections", b"rejections"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["deferred", b"deferred", "existing", b"existing", "message", b"message", "rejections", b"rejections", "untold_pools", b"untold_pools"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -52,7 +52,7 @@ def ending(decision: Decided, row: PodRow, cancelled: Callable[[], bool], *, lef
 
 
 def _leftover(decision: Decided, packer: Packer, index: int, *, left: bool) -> Leftover:
-    found = leftover(packer.problem, packer, decision.encoded.refused, index, left=left)
+    found = leftover(packer, decision.encoded.refused, index, left=left)
     if packer.problem.groups[index].existing_only:
         # For those who only ask if there is room no pool is asked.
         return replace(found, reason=replace(found.reason, rejections=()))

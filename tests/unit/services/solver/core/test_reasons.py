@@ -8,7 +8,11 @@ from libs.domain import labels as label_keys
 from libs.domain.capacity import Offering
 from libs.domain.device import DeviceClaim
 from libs.domain.pod import NOWHERE, NodeTerm
-from libs.domain.reason import Rule
+from libs.domain.reason import Rejection, Rule
+from services.solver.core import reasons
+from services.solver.core.case import Case
+from services.solver.core.pool_reasons import pool_rejection
+from services.solver.core.template import Template
 from tests.support.builders import (
     a_catalogue,
     a_daemonset,
@@ -335,3 +339,29 @@ def test_a_spread_that_refuses_tells_its_numbers() -> None:
         f"topology spread over {label_keys.ZONE} allows no new node here; pods per domain: "
         "zone-a 1, zone-b 1; maxSkew 1, minDomains 5"
     )
+
+
+def test_unlike_pods_and_many_pools_make_no_answer_of_their_product(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+
+    def counting(case: Case, template: Template) -> Rejection | None:
+        asked.append(template.pool.name)
+        return pool_rejection(case, template)
+
+    monkeypatch.setattr(reasons, "MOST_REJECTIONS", 40)
+    monkeypatch.setattr(reasons, "pool_rejection", counting)
+    plan = plan_of(
+        nodepools=[a_pool(f"pool-{number}") for number in range(8)],
+        shapes=[a_shape(number, cpu=str(900 + number)) for number in range(10)],
+        pods=[a_pod(f"pod-{number}", number) for number in range(10)],
+    )
+
+    assert len(plan.unplaced) == 10
+    assert len(asked) == 40
+    for one in plan.unplaced:
+        told = [each.target for each in one.reason.rejections]
+        assert told == ["pool-7", "pool-6", "pool-5", "pool-4"]
+        assert one.reason.untold_pools == 4
+        assert one.reason.message.startswith("none of 8 nodepools can take it; the first 4 are")
