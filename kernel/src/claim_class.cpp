@@ -1,5 +1,7 @@
 #include "claim_class.h"
 
+#include <algorithm>
+
 #include "frontier.h"
 #include "remembered.h"
 
@@ -101,8 +103,27 @@ int ClaimClasses::bounds(Bounds bounds) {
     return alike.back();
 }
 
+void ClaimClasses::fix_place(int place, Fixed values) {
+    if (fixed_.size() <= static_cast<std::size_t>(place)) fixed_.resize(place + 1);
+    fixed_[place] = std::move(values);
+}
+
+// Tells whether some key has one value here and another one there.
+static bool differ(const Fixed& here, const Fixed& there) {
+    const Fixed& fewer = here.size() < there.size() ? here : there;
+    const Fixed& more = &fewer == &here ? there : here;
+    return std::any_of(fewer.begin(), fewer.end(), [&](const std::pair<int, int>& one) {
+        const auto found = std::lower_bound(more.begin(), more.end(), std::pair(one.first, 0));
+        return found != more.end() && found->first == one.first && found->second != one.second;
+    });
+}
+
 int ClaimClasses::narrow(int known, int place, int bounds) {
     const ClaimClass& before = *all_[known];
+    if (place >= 0 && static_cast<std::size_t>(place) < fixed_.size() &&
+        differ(before.fixed_, fixed_[place])) {
+        return -1;
+    }
     const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 |
                      static_cast<std::uint32_t>(bounds);
     return remembered(before.narrowed_, key,

@@ -38,6 +38,9 @@ struct MinValues {
     int distinct;
 };
 
+// Numbers of keys and of their only values, ascending by key.
+using Fixed = std::vector<std::pair<int, int>>;
+
 class ClaimClass {
 public:
     ClaimClass(int id, int pool, const Template& sold, Mask offerings,
@@ -82,6 +85,7 @@ private:
     };
     const Made& made() const;
 
+    Fixed fixed_;
     mutable std::unique_ptr<Made> made_;
     mutable std::unordered_map<std::uint64_t, int> narrowed_;
     mutable std::unordered_map<int, KeyView> views_;
@@ -104,6 +108,10 @@ public:
     const ClaimClass& operator[](int id) const { return *all_.at(id); }
     std::size_t size() const { return all_.size(); }
 
+    // Takes in the one value that a class, or a place, leaves of a key: by number of key, ascending.
+    // Where a class and a place differ in one, the pod cannot move in, which nobody need be asked.
+    void fix_class(int known, Fixed values) { all_[known]->fixed_ = std::move(values); }
+    void fix_place(int place, Fixed values);
     // Returns a number for these bounds, by which `narrow` knows them.
     int bounds(Bounds bounds);
     // Returns the class that claims become if a pod moves in; -1 if it cannot.
@@ -130,6 +138,7 @@ private:
     std::map<std::pair<int, std::vector<int>>, int> reached_;
     std::vector<std::unique_ptr<Template>> templates_;
     std::vector<std::unique_ptr<ClaimClass>> all_;
+    std::vector<Fixed> fixed_;
     std::vector<Bounds> bounds_;
     std::unordered_map<std::size_t, std::vector<int>> bounds_by_hash_;
 };

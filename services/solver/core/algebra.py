@@ -13,7 +13,7 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.capacity import CapacityType
 from libs.domain.pod import PodShape
-from libs.domain.requirements import ANYTHING
+from libs.domain.requirements import ANYTHING, Requirements
 from services.solver.core.arrivals import Arrivals, either, reached
 from services.solver.core.ask import Ask, Place
 from services.solver.core.bearing import bears
@@ -65,6 +65,8 @@ class Algebra:
         self._admissions: dict[object, int] = {}
         self._admission_of: list[Admission] = []
         self._claims_in_use: dict[str, int] = {}
+        self._fixed: dict[object, int] = {}
+        """Numbers of label keys, and of pairs of key and value."""
         self._arrivals: list[tuple[Arrivals, ...]] = []
         self._granted: PlannedGrant | None = None
         self._reservations = {name: number for number, name in enumerate(sorted(reservations))}
@@ -195,6 +197,9 @@ class Algebra:
             places = [place for place in ask.places if place.node_names is None]
             first = len(self._places)
             self._places += [(ask, place) for place in places]
+            for number, place in enumerate(places, first):
+                if fixed := self._fixed_values(place.requirements):
+                    self.packing.fix_place(number, fixed)
             self._places_of[found] = list(range(first, len(self._places)))
         return found
 
@@ -234,7 +239,23 @@ class Algebra:
         """Make all classes known to the kernel that were met."""
         for one in self.ground.classes.all[self._registered :]:
             self.packing.add_class(one.template.index, one.offerings, values_by_offering(one))
+            if fixed := self._fixed_values(one.requirements):
+                self.packing.fix_class(one.id, fixed)
         self._registered = len(self.ground.classes.all)
+
+    def _fixed_values(self, asked: Requirements) -> list[tuple[int, int]]:
+        """Return the numbers of the keys, and of their values, that leave no choice, sorted.
+
+        Not the hostname: what a new node is called is decided elsewhere.
+        """
+        return sorted(
+            (self._number_of(key), self._number_of((key, value)))
+            for key, value in asked.single_values().items()
+            if key != label_keys.HOSTNAME
+        )
+
+    def _number_of(self, one: object) -> int:
+        return self._fixed.setdefault(one, len(self._fixed))
 
     def _class(self, number: int) -> ClaimClass:
         return self.ground.classes.all[number]
