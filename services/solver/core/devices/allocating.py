@@ -66,8 +66,8 @@ class _Open:
     """Those whose devices pods get of the node itself."""
 
 
-MOST_STEPS_OF_PLAN = 1_000_000
-"""Devices that are tried in one plan, some ten seconds, before each search gets only a few."""
+MOST_STEPS_OF_PLAN = 300_000
+"""Devices that are tried in one plan, some three seconds, before each search gets only a few."""
 _LEAST_STEPS = 1_000
 _NOTHING = Ledger()
 _EVERYWHERE = Spot(planned=False, number=-1)
@@ -94,6 +94,8 @@ class Devices:
         """What such spots take of the cluster's devices at most, where that is anything."""
         self._revisions: dict[Spot, int] = {}
         self._refused: dict[object, Refusal] = {}
+        self._numbers: dict[tuple[DeviceClaim, ...], int] = {}
+        self._alike: dict[int, int] = {}
         self._steps_left = MOST_STEPS_OF_PLAN
 
     # Standing bins.
@@ -101,7 +103,7 @@ class Devices:
     def on_standing(self, shape: PodShape, position: int) -> Grant | Refusal:
         """Return what the next pod of a shape gets on a standing bin."""
         spot = Spot(planned=False, number=position)
-        memo = (shape.id, spot, self._revision(spot))
+        memo = (self._number(shape), spot, self._revision(spot))
         if memo in self._refused:
             return self._refused[memo]
         found = self._on_standing(shape.device_claims, spot)
@@ -153,7 +155,7 @@ class Devices:
             total: (n_resources,): what all its pods then request.
         """
         spot = Spot(planned=True, number=-1 if claim is None else claim)
-        memo = (shape.id, spot, self._revision(spot), known.id, total.tobytes())
+        memo = (self._number(shape), spot, self._revision(spot), known.id, total.tobytes())
         if memo in self._refused:
             return self._refused[memo]
         found = self._on_planned(shape.device_claims, spot, known, total)
@@ -294,6 +296,14 @@ class Devices:
         return None if possible else known
 
     # Both.
+
+    def _number(self, shape: PodShape) -> int:
+        """Return a number that shapes with the same claims share."""
+        found = self._alike.get(shape.id)
+        if found is None:
+            found = self._numbers.setdefault(shape.device_claims, len(self._numbers))
+            self._alike[shape.id] = found
+        return found
 
     def _obstacle(self, claims: Sequence[DeviceClaim], spot: Spot) -> str:
         for sub in ways(self._sharing.to_allocate(claims)):

@@ -34,7 +34,7 @@ class Constraint:
 
         What was refused is not there and must not be removed.
         """
-        if not self._concerns(names):
+        if not self.concerns(names):
             return True
         value = self._value(candidate)
         if value is None:
@@ -47,8 +47,12 @@ class Constraint:
 
     def most(self, names: Iterable[str], candidates: Sequence[Candidate]) -> int:
         """Return how many of these devices a request could get at most beside those chosen."""
-        if not self._concerns(names):
+        if not self.concerns(names):
             return len(candidates)
+        return self.most_of_all(candidates)
+
+    def most_of_all(self, candidates: Iterable[Candidate]) -> int:
+        """Return how many of these devices can be had at most beside those chosen."""
         values = Counter(self._value(one) for one in candidates)
         del values[None]
         if self._distinct:
@@ -59,7 +63,7 @@ class Constraint:
     def remove(self, names: Iterable[str], candidate: Candidate) -> None:
         """Remove a device that was added."""
         value = self._value(candidate)
-        if value is not None and self._concerns(names):
+        if value is not None and self.concerns(names):
             self._values[value] -= 1
             if not self._values[value]:
                 del self._values[value]
@@ -74,5 +78,6 @@ class Constraint:
             return None
         return value
 
-    def _concerns(self, names: Iterable[str]) -> bool:
+    def concerns(self, names: Iterable[str]) -> bool:
+        """Tell whether it is about a request that goes by these names."""
         return not self._requests or not self._requests.isdisjoint(names)

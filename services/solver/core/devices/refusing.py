@@ -17,6 +17,9 @@ from services.solver.core.devices.search import Found, Seen, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import described
 
+_MOST_STEPS = 5_000
+"""Devices that are tried for one sentence; who waits for words waits for few."""
+
 
 @dataclass(slots=True)
 class _Count:
@@ -58,7 +61,7 @@ def why_not(
     for claim in claims:
         for request in claim.requests:
             alone = DeviceClaim(requests=(request,))
-            if not isinstance(search((alone,), seen, selectors), Found):
+            if not _is_found(alone, seen, selectors):
                 return _request(claim, request, seen, selectors)
         if _only_constraints_refuse(claim, seen, selectors):
             named = " and ".join(str(Constraint(one)) for one in claim.constraints)
@@ -68,9 +71,11 @@ def why_not(
 
 def _only_constraints_refuse(claim: DeviceClaim, seen: Seen, selectors: Selectors) -> bool:
     loose = DeviceClaim(requests=claim.requests)
-    return isinstance(search((loose,), seen, selectors), Found) and not isinstance(
-        search((claim,), seen, selectors), Found
-    )
+    return _is_found(loose, seen, selectors) and not _is_found(claim, seen, selectors)
+
+
+def _is_found(claim: DeviceClaim, seen: Seen, selectors: Selectors) -> bool:
+    return isinstance(search((claim,), seen, selectors, _MOST_STEPS), Found)
 
 
 def _request(claim: DeviceClaim, request: DeviceRequest, seen: Seen, selectors: Selectors) -> str:
@@ -133,7 +138,7 @@ def _count(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> _Count:
         found.meant += 1
         only = replace(seen, offer=replace(seen.offer, candidates=(candidate,)))
         alone = DeviceClaim(requests=(single,))
-        if isinstance(search((alone,), only, selectors), Found):
+        if _is_found(alone, only, selectors):
             found.free += 1
         elif taints := untolerated(sub.tolerations, device.taints, HARD_EFFECTS):
             found.tainted.append(f"{device.name} has {taints[0]}")

@@ -95,7 +95,12 @@ def search(
         selectors: judge of devices.
         most_steps: devices that are tried.
     """
-    run = _Run(seen=seen, selectors=selectors, steps_left=most_steps)
+    run = _Run(
+        seen=seen,
+        selectors=selectors,
+        candidates=_free(claims, seen),
+        steps_left=most_steps,
+    )
     for claim in claims:
         requests = []
         for request in claim.requests:
@@ -106,11 +111,24 @@ def search(
         run.claims.append(requests)
         run.constraints.append([Constraint(one) for one in claim.constraints])
         run.given.append([])
-    found = run.request(0, 0)
+    found = all(map(run.is_possible, range(len(claims)))) and run.request(0, 0)
     steps = most_steps - run.steps_left
     if found:
         return Found(given=tuple(tuple(one) for one in run.given), steps=steps)
     return NotFound(problem=run.problem, steps=steps)
+
+
+def _free(claims: Sequence[DeviceClaim], seen: Seen) -> Sequence[Candidate]:
+    """Return the devices of a place that claims could get any of, in its order."""
+    candidates = seen.offer.candidates
+    subs = (sub for one in claims for each in one.requests for sub in each.alternatives)
+    if any(sub.admin_access for sub in subs):
+        return candidates
+    return [
+        one
+        for one in candidates
+        if not (seen.template if one.template else seen.cluster).is_whole(one.id)
+    ]
 
 
 def _ways(request: DeviceRequest, seen: Seen, selectors: Selectors) -> list[Way] | NotFound:
@@ -166,6 +184,8 @@ class _Run:
 
     seen: Seen
     selectors: Selectors
+    candidates: Sequence[Candidate]
+    """Those that are not taken already."""
     steps_left: int
     problem: str = ""
     claims: list[list[list[Way]]] = field(default_factory=list)
@@ -177,6 +197,31 @@ class _Run:
     counters: dict[bool, Ledger] = field(default_factory=lambda: {False: Ledger(), True: Ledger()})
     chosen: list[Candidate] = field(default_factory=list)
     twins: dict[int, object] = field(default_factory=dict)
+
+    def is_possible(self, claim: int) -> bool:
+        """Tell whether each constraint of a claim, looked at alone, can hold for all requests."""
+        every = [way for ways in self.claims[claim] for way in ways]
+        if not self.constraints[claim] or any(
+            way.sub.admin_access or way.all is not None for way in every
+        ):
+            return True
+        meant = [one for one in self.candidates if self._is_meant(every, one)]
+        if any(one.device.shared for one in meant):
+            return True  # one device may serve several requests
+        return all(
+            one.most_of_all(meant)
+            >= sum(
+                min(way.count if one.concerns(way.names) else 0 for way in ways)
+                for ways in self.claims[claim]
+            )
+            for one in self.constraints[claim]
+        )
+
+    def _is_meant(self, every: Sequence[Way], one: Candidate) -> bool:
+        """Tell whether any way is about a device; who cannot be asked counts as one that is."""
+        return any(
+            self.selectors.match(way.sub, one.pool.driver, one.device) is not False for way in every
+        )
 
     def request(self, claim: int, request: int) -> bool:
         """Satisfy this request and all after it."""
@@ -210,7 +255,7 @@ class _Run:
         """Choose as many devices as are missing from `start` on."""
         if not missing:
             return self.request(claim, request + 1)
-        candidates = self.seen.offer.candidates
+        candidates = self.candidates
         dead: set[object] = set()
         for index in range(start, len(candidates) - missing + 1):
             one = candidates[index]
@@ -227,9 +272,10 @@ class _Run:
         return False
 
     def _most(self, claim: int, way: Way) -> int:
-        """Return how many devices the way could get at most as things are."""
-        single = []
-        for one in self.seen.offer.candidates:
+        """Return how many devices the way could get at most as things are, or more than enough."""
+        single: list[Candidate] = []
+        bounded = bool(self.constraints[claim])
+        for one in self.candidates:
             if self._is_in_use(claim, way.sub.admin_access, one):
                 continue
             matches = self.selectors.match(way.sub, one.pool.driver, one.device)
@@ -238,6 +284,9 @@ class _Run:
                 return way.count
             if matches:
                 single.append(one)
+                bounded = bounded or bool(one.device.counters)
+            if not bounded and len(single) >= way.count:
+                return way.count
         return most_devices(single, way.names, self.constraints[claim], self._counter_left)
 
     def _counter_left(self, one: Candidate, counter: CounterId) -> int:
@@ -251,7 +300,7 @@ class _Run:
         """Return what is equal for devices that no request and no constraint tells apart."""
         found = self.twins.get(index)
         if found is None:
-            one = self.seen.offer.candidates[index]
+            one = self.candidates[index]
             ways = [way for claim in self.claims for ways in claim for way in ways]
             found = self.twins[index] = (
                 one.template,

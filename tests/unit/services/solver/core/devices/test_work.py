@@ -1,7 +1,10 @@
 """How much a search tries before it gives up."""
 
+import pytest
+
 from libs.domain.device import DeviceConstraint
 from services.solver.core.devices.search import NotFound
+from services.solver.core.devices.usage import Ledger
 from tests.unit.services.solver.core.devices.pools import (
     DRIVER,
     a_claim,
@@ -48,3 +51,32 @@ def test_work_is_bounded() -> None:
     assert "steps" in bounded.problem
     assert isinstance(whole, NotFound)
     assert whole.problem == ""
+
+
+def test_devices_that_others_have_cost_no_work() -> None:
+    devices = [a_device(f"d{index}", attributes={"uuid": str(index)}) for index in range(40)]
+    taken = Ledger()
+    for one in devices[:-1]:
+        taken.take((DRIVER, "p", one.name))
+
+    found = find(a_place(a_pool(*devices), taken=taken), a_claim(a_request()), most_steps=1)
+
+    assert names(found) == [["d39"]]
+
+
+@pytest.mark.parametrize(
+    ("stated", "values"),
+    [
+        pytest.param(DeviceConstraint(match_attribute=f"{DRIVER}/numa"), 8, id="too few alike"),
+        pytest.param(DeviceConstraint(distinct_attribute=f"{DRIVER}/numa"), 7, id="too few kinds"),
+    ],
+)
+def test_requests_that_no_constraint_lets_through_together_are_not_searched(
+    stated: DeviceConstraint, values: int
+) -> None:
+    devices = [a_device(f"d{index}", attributes={"numa": index % values}) for index in range(48)]
+    requests = [a_request(name=f"r{index}") for index in range(8)]
+
+    found = find(a_place(a_pool(*devices)), a_claim(*requests, constraints=[stated]))
+
+    assert found == NotFound(steps=0)
