@@ -155,6 +155,16 @@ class PodTable:
         index = self.blocks[at].position(uid)
         return None if index is None else self.blocks[at].row(index)
 
+    def nodes_of(self, uids: Iterable[str]) -> dict[str, str]:
+        """Return the nodes of those of these pods that are on one."""
+        last, found = list(map(last_uid, self.blocks)), {}
+        for uid in uids:
+            at = bisect_left(last, uid)
+            index = self.blocks[at].position(uid) if at < len(last) else None
+            if index is not None and (node := self.blocks[at].nodes[index]):
+                found[uid] = node
+        return found
+
     def bound_to(self, nodes: frozenset[str]) -> Iterator[PodRow]:
         """Yield the pods on these nodes, in order of uid."""
         without = map(nodes.isdisjoint, map(_hosts, self.blocks))

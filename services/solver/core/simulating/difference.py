@@ -71,14 +71,14 @@ def difference(before: ClusterSnapshot, change: Change, plan: Plan) -> ScenarioD
         change: what edits did to it.
         plan: what the solver says about the cluster after them.
     """
-    unplaced = (uid for group in plan.unplaced for uid in group.pod_uids)
+    unplaced = [uid for group in plan.unplaced for uid in group.pod_uids]
     return ScenarioDiff(
         removed_nodes=change.removed_nodes,
         added_nodes=change.added_nodes,
         added_pods=change.added_pods,
         removed_pods=change.removed_pods,
         moves=_moves(before, plan),
-        stranded_pods=tuple(sorted(uid for uid in unplaced if _node_of(before, uid))),
+        stranded_pods=tuple(sorted(before.pods.nodes_of(unplaced))),
     )
 
 
@@ -93,9 +93,10 @@ def _missing(there: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
 def _moves(before: ClusterSnapshot, plan: Plan) -> tuple[PodMove, ...]:
     found: dict[tuple[str, str, str, int], list[str]] = defaultdict(list)
     targets: dict[tuple[str, str, str, int], Target | int] = {}
-    for uid, to in _placed(plan):
-        node = _node_of(before, uid)
-        if node:
+    placed = list(_placed(plan))
+    nodes = before.pods.nodes_of(uid for uid, _ in placed)
+    for uid, to in placed:
+        if node := nodes.get(uid):
             key = (node, "", "", to) if isinstance(to, int) else (node, to.kind, to.name, -1)
             found[key].append(uid)
             targets[key] = to
@@ -111,8 +112,3 @@ def _placed(plan: Plan) -> Iterator[tuple[str, Target | int]]:
         yield from ((uid, target) for uid in nomination.pod_uids)
     for claim in plan.nodeclaims:
         yield from ((uid, claim.index) for uid in claim.pod_uids)
-
-
-def _node_of(before: ClusterSnapshot, uid: str) -> str:
-    row = before.pods.find(uid)
-    return "" if row is None else row.node

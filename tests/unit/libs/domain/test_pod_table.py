@@ -56,6 +56,13 @@ def test_a_uid_that_is_not_there_is_not_found(uid: str) -> None:
     assert PodTable().find(uid) is None
 
 
+def test_the_nodes_of_pods_that_are_on_one_are_told_at_once() -> None:
+    asked = [row.uid for row in ROWS] + ["", "0", "g", "zzz"]
+
+    assert TABLE.nodes_of(asked) == {row.uid: row.node for row in ROWS if row.node}
+    assert PodTable().nodes_of(asked) == {}
+
+
 def test_a_changed_row_makes_its_block_anew_and_of_it_only_the_columns_that_differ() -> None:
     old = ROWS[7]
 
