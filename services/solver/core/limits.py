@@ -33,12 +33,14 @@ class Allowance:
 class PoolLimits:
     """What is left under the limits of one pool; the kernel counts it down."""
 
-    __slots__ = ("_at_start", "_packing", "template")
+    __slots__ = ("_at_start", "_packing", "template", "tied")
 
     def __init__(self, template: Template, packing: joiner_kernel.Packing) -> None:
         self.template = template
         self._packing = packing
         self._at_start = self.rows()
+        self.tied: dict[int, tuple[int, int]] = {}
+        """The class and the pods of claims when they were tied; as such there is nothing to tie."""
 
     @property
     def nodes_left(self) -> bool:

@@ -266,7 +266,7 @@ class Packer:
         tied = False
         for limits in self.problem.limits:
             if limits.claims and any(self._could_buy(index, limits) for index in groups):
-                tied |= settling.tie(self.problem, self._state(), limits)
+                tied |= settling.tie(self.problem, limits)
         return tied
 
     def _could_buy(self, index: int, limits: PoolLimits) -> bool:
@@ -288,7 +288,7 @@ class Packer:
         if keys != before:
             # Claims were narrowed by whoever joined them: that alone may have freed somebody.
             return True
-        if not keys or not settling.pin(self.problem, self._state(), sorted(keys)):
+        if not keys or not settling.pin(self.problem, sorted(keys)):
             return False
         topology.settle()
         return True

@@ -11,34 +11,40 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from services.solver.core.bins import Bins
 from services.solver.core.claim_class import ClaimClass
 from services.solver.core.limits import PoolLimits
 from services.solver.core.problem import Problem
 from services.solver.core.vectors import Ints, covering
 
 
-def tie(problem: Problem, bins: Bins, limits: PoolLimits) -> bool:
+def tie(problem: Problem, limits: PoolLimits) -> bool:
     """Leave claims of a pool no type larger than their cheapest; False if that frees nothing.
 
     A claim is charged with the largest type that it may become; tied to smaller ones it leaves more
     of the limits to others.
     """
+    packing, algebra = problem.algebra.packing, problem.algebra
     before = limits.left()
+    classes, used, pods = packing.classes().tolist(), packing.used(), packing.pods().tolist()
     for claim in limits.claims:
-        known, used = bins.claims[claim], bins.used[claim]
-        tied = _tied(problem, known, used)
+        if limits.tied.get(claim) == (classes[claim], pods[claim]):
+            continue
+        known = problem.classes.all[classes[claim]]
+        tied = _tied(problem, known, used[claim])
         # As what it was it is charged anew, too: it has filled since.
-        problem.algebra.become(claim, tied if problem.algebra.keeps_values(claim, tied) else known)
+        kept = tied if algebra.keeps_values(claim, tied) else known
+        algebra.become(claim, kept)
+        limits.tied[claim] = kept.id, pods[claim]
     return limits.left() != before
 
 
-def pin(problem: Problem, bins: Bins, keys: Sequence[str]) -> bool:
+def pin(problem: Problem, keys: Sequence[str]) -> bool:
     """Leave claims one domain of each key, that of their cheapest; False if all have but one."""
-    changed = False
-    for claim, known in enumerate(bins.claims):
-        used = bins.used[claim]
-        pinned = problem.classes.pinned(known, keys, used)
+    packing, changed = problem.algebra.packing, False
+    used = packing.used()
+    for claim, number in enumerate(packing.classes().tolist()):
+        known = problem.classes.all[number]
+        pinned = problem.classes.pinned(known, keys, used[claim])
         if pinned in (None, known) or not problem.algebra.keeps_values(claim, pinned):
             continue
         problem.algebra.become(claim, pinned)

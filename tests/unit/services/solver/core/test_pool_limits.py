@@ -6,6 +6,7 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.reason import Rule
+from services.solver.core import settling
 from tests.support.builders import (
     a_catalogue,
     a_node,
@@ -164,3 +165,24 @@ def test_limits_that_the_plan_used_up_do_not_loosen_a_spread() -> None:
     )
 
     assert zones(plan) == ["zone-a", "zone-b", "zone-c"]
+
+
+def test_claims_are_tied_once_as_long_as_nothing_joins_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tied, looked_at = settling._tied, []
+
+    def counted(problem: Any, known: Any, used: Any) -> Any:
+        looked_at.append(known)
+        return tied(problem, known, used)
+
+    monkeypatch.setattr(settling, "_tied", counted)
+    plan = plan_of(
+        shapes=[a_shape(topology_spread=(a_spread(label_keys.HOSTNAME),))],
+        pods=pods(12),
+        nodepools=[a_pool(limits=amounts(cpu=24))],
+    )
+
+    # Each new claim needs the limits that the one before it leaves once it is tied.
+    assert on_new(plan) == [1] * 12
+    assert len(looked_at) <= 12
