@@ -91,7 +91,7 @@ class Algebra:
             columns.row,
             columns.price,
             self._reservations_of(columns),
-            _inverse(columns.rank),
+            columns.ranked,
             template.capacities,
             list(allowance.left),
             allowance.nodes,
@@ -292,9 +292,10 @@ class Algebra:
         classes, domains = self.ground.classes, self.ground.domains
         column = one.template.columns.key(name)
         index = column.index
-        there = np.unique(index[one.offerings])
-        group = np.full(len(index), -1, np.int64)
-        group[one.offerings] = np.searchsorted(there, index[one.offerings])
+        there = np.flatnonzero(np.bincount(index[one.offerings]))
+        place = np.zeros(len(column.distinct), np.int64)
+        place[there] = np.arange(len(there))
+        group = np.where(one.offerings, place[index], -1)
         numbers = []
         for pair in there.tolist():
             bits = classes.domains_of(one, name, column.distinct[pair])
@@ -365,10 +366,3 @@ class Algebra:
         """Give back the devices of types that a claim cannot become any more."""
         if self._devices is not None:
             self._devices.give_back(claim, self._class(known), total)
-
-
-def _inverse(rank: Ints) -> Ints:
-    """Return (n,): which one has each rank."""
-    found = np.empty_like(rank)
-    found[rank] = np.arange(len(rank))
-    return found

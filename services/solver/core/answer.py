@@ -42,6 +42,10 @@ class _Pods:
     """By group."""
     virtual: set[str] = field(default_factory=set)
 
+    def real(self, uids: list[str]) -> list[str]:
+        """Return those of the pods that are nobody's buffer."""
+        return [uid for uid in uids if uid not in self.virtual] if self.virtual else uids
+
 
 def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, str]) -> Answer:
     """Return the plan that the packer found.
@@ -57,7 +61,6 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
     nodeclaims = _nodeclaims(packer, pods, bought)
     nominations = _nominations(encoded, pods)
     unplaced = (*_unplaced(encoded, made, packer, pods), *_short(encoded, short))
-    on_new = [uid for claim in nodeclaims for uid in claim.pod_uids]
     return Answer(
         plan=Plan(
             nodeclaims=nodeclaims,
@@ -69,7 +72,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
         ),
         weight=sum(one.launch.weight for one in bought.values()),
         on_existing=sum(len(one.pod_uids) for one in nominations),
-        on_new=sum(uid not in pods.virtual for uid in on_new),
+        on_new=sum(len(pods.real(uids)) for uids in pods.claims.values()),
         unplaced=sum(len(one.pod_uids) for one in unplaced),
     )
 
@@ -137,7 +140,7 @@ def _with_drivers(claim: PlannedNodeClaim, drivers: tuple[str, ...]) -> PlannedN
 def _nominations(encoded: Encoded, pods: _Pods) -> tuple[Nomination, ...]:
     found = []
     for position, uids in pods.standing.items():
-        real = tuple(sorted(uid for uid in uids if uid not in pods.virtual))
+        real = tuple(sorted(pods.real(uids)))
         if real:
             found.append(
                 Nomination(

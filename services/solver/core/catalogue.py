@@ -58,6 +58,8 @@ class CatalogueColumns:
     """(n_offerings,) nano-dollars per hour."""
     rank: Ints
     """(n_offerings,): position in order of price, capacity type precedence, type and zone."""
+    ranked: Ints
+    """(n_offerings,): the offerings in that order."""
     available: Bools
     """(n_offerings,)."""
     well_known: frozenset[str]
@@ -78,7 +80,7 @@ class CatalogueColumns:
     def states(self, key: str, offerings: Bools) -> bool:
         """Tell whether one of these offerings, (n_offerings,), or its type states a key."""
         column = self.key(key)
-        there = np.unique(column.index[offerings]).tolist()
+        there = np.flatnonzero(np.bincount(column.index[offerings])).tolist()
         return any(one is not None for number in there for one in column.distinct[number])
 
     def mask(self, asked: Requirement, *, lenient: bool) -> Bools:
@@ -125,6 +127,7 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
     row = np.array(row_of, np.int64)
     reservations = _reservations(offerings)
     price = np.array([offering.price_nanos_per_hour for offering in offerings], np.int64)
+    ranked = _ranked(offerings, price, np.array(row_type, np.int64)[row])
     return CatalogueColumns(
         source=catalogue,
         types=types,
@@ -134,7 +137,8 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
         offerings=tuple(offerings),
         row=row,
         price=price,
-        rank=_rank(offerings, price, np.array(row_type, np.int64)[row]),
+        rank=_inverse(ranked),
+        ranked=ranked,
         available=np.array(
             [_is_available(offering, reservations) for offering in offerings], np.bool_
         ),
@@ -169,8 +173,8 @@ def priced(columns: CatalogueColumns, price: Ints) -> CatalogueColumns:
 
     All else is shared with the columns given.
     """
-    kinds = columns.row_type[columns.row]
-    return replace(columns, price=price, rank=_rank(columns.offerings, price, kinds))
+    ranked = _ranked(columns.offerings, price, columns.row_type[columns.row])
+    return replace(columns, price=price, rank=_inverse(ranked), ranked=ranked)
 
 
 def resold(columns: CatalogueColumns, catalogue: Catalogue) -> CatalogueColumns | None:
@@ -192,14 +196,17 @@ def resold(columns: CatalogueColumns, catalogue: Catalogue) -> CatalogueColumns 
     offerings = tuple(one for kind in catalogue.instance_types for one in kind.offerings)
     reservations = _reservations(offerings)
     price = np.array([one.price_nanos_per_hour for one in offerings], np.int64)
-    same = bool((price == columns.price).all())
+    ranked = columns.ranked
+    if not (price == columns.price).all():
+        ranked = _ranked(offerings, price, columns.row_type[columns.row])
     return replace(
         columns,
         source=catalogue,
         types=catalogue.instance_types,
         offerings=offerings,
         price=price,
-        rank=columns.rank if same else _rank(offerings, price, columns.row_type[columns.row]),
+        rank=_inverse(ranked),
+        ranked=ranked,
         available=np.array([_is_available(one, reservations) for one in offerings], np.bool_),
         reservations=reservations,
     )
@@ -262,7 +269,7 @@ def _meets(
     return there is not None and there.has_intersection(asked)
 
 
-def _rank(offerings: Sequence[Offering], price: Ints, kinds: Ints) -> Ints:
+def _ranked(offerings: Sequence[Offering], price: Ints, kinds: Ints) -> Ints:
     unknown = len(_PRECEDENCE)
     precedence = np.array(
         [_PRECEDENCE.get(one.capacity_type, unknown) for one in offerings], np.int64
@@ -270,9 +277,14 @@ def _rank(offerings: Sequence[Offering], price: Ints, kinds: Ints) -> Ints:
     zones = sorted({one.zone for one in offerings})
     place = {zone: index for index, zone in enumerate(zones)}
     zone = np.array([place[one.zone] for one in offerings], np.int64)
-    rank = np.empty(len(offerings), np.int64)
-    rank[np.lexsort((zone, kinds, precedence, price))] = np.arange(len(offerings))
-    return rank
+    return np.lexsort((zone, kinds, precedence, price))
+
+
+def _inverse(ranked: Ints) -> Ints:
+    """Return (n,): the rank of each."""
+    found = np.empty_like(ranked)
+    found[ranked] = np.arange(len(ranked))
+    return found
 
 
 def _reservations(offerings: Sequence[Offering]) -> dict[str, int]:

@@ -68,11 +68,12 @@ class ClaimClass:
 class ClaimClasses:
     """All classes of one solve, each once."""
 
-    __slots__ = ("_by_content", "_domains", "all")
+    __slots__ = ("_by_content", "_domains", "_stated", "all")
 
     def __init__(self, domains: Domains) -> None:
         self._domains = domains
         self._by_content: dict[object, ClaimClass] = {}
+        self._stated: dict[tuple[str, tuple[Requirement | None, ...]], int] = {}
         self.all: list[ClaimClass] = []
 
     def root(self, template: Template, rows: Bools | None) -> ClaimClass:
@@ -126,9 +127,8 @@ class ClaimClasses:
     def _find_prices(self, known: ClaimClass, key: str, rows: Bools) -> dict[int, int]:
         columns = known.template.columns
         column = columns.key(key)
-        there = np.flatnonzero(known.narrowed_rows(rows))
         # The cheapest of each pair comes first.
-        there = there[columns.rank[there].argsort()]
+        there = columns.ranked[known.narrowed_rows(rows)[columns.ranked]]
         pairs, first = np.unique(column.index[there], return_index=True)
         found: dict[int, int] = {}
         for number, least in zip(pairs.tolist(), columns.price[there[first]].tolist(), strict=True):
@@ -251,7 +251,7 @@ class ClaimClasses:
     def _find_domains(self, known: ClaimClass, key: str) -> int:
         column = known.template.columns.key(key)
         bits = 0
-        for number in np.unique(column.index[known.offerings]).tolist():
+        for number in np.flatnonzero(np.bincount(column.index[known.offerings])).tolist():
             bits |= self.domains_of(known, key, column.distinct[number])
         return bits
 
@@ -265,7 +265,15 @@ class ClaimClasses:
             key: the topology key.
             pair: what the type and what the offering says.
         """
-        stated = [one for one in (*pair, known.requirements.get(key)) if one is not None]
+        statements = key, (*pair, known.requirements.get(key))
+        found = self._stated.get(statements)
+        if found is None:
+            found = self._stated[statements] = self._by_all(*statements)
+        return found
+
+    def _by_all(self, key: str, statements: tuple[Requirement | None, ...]) -> int:
+        """Return the domains that all statements about a key leave."""
+        stated = [one for one in statements if one is not None]
         if not stated:
             return ABSENT
         all_of_it = stated[0]

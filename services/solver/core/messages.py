@@ -125,10 +125,14 @@ def _doubt(template: Template) -> Ints:
 def _set_apart(made: Problem, packer: Packer) -> frozenset[int]:
     """Return the claims with a pod that others may keep from joining, whatever the room."""
     standing = len(packer.problem.algebra.ground.standing)
+    apart = [
+        asks[0].topological or bool(exclusives(group.shape))
+        for group, asks in zip(made.groups, made.asks, strict=True)
+    ]
     return frozenset(
         one.bin - standing
         for one in packer.bins.placements
-        if made.asks[one.group][0].topological or exclusives(made.groups[one.group].shape)
+        if one.bin >= standing and apart[one.group]
     )
 
 

@@ -22,15 +22,16 @@ class Targets:
 
     def __init__(self, groups: Sequence[Group], standing: Standing) -> None:
         position: dict[Target, int] = {}
-        if any(target is not None for group in groups for target in group.targets):
+        promised = [any(group.targets) for group in groups]
+        if any(promised):
             bins = map(Target, standing.kinds, standing.names)
             position = {one: number for number, one in enumerate(bins)}
         self._bins = len(standing)
         self._waiting: list[dict[int, deque[int]]] = []
         """Per group, by bin: its pods in the order of the group."""
-        for group in groups:
+        for group, some in zip(groups, promised, strict=True):
             waiting: dict[int, deque[int]] = defaultdict(deque)
-            for pod, target in enumerate(group.targets):
+            for pod, target in enumerate(group.targets if some else ()):
                 if target is not None and target in position:
                     waiting[position[target]].append(pod)
             self._waiting.append(waiting)

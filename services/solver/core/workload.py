@@ -186,7 +186,10 @@ def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRo
     rows = np.flatnonzero((provisionable != 0) | virtual)
     mine = np.array([(row.shape, row.created_ms) for row in moving], np.int64).reshape(-1, 2)
     uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
-    order = sorted(range(len(uids)), key=uids.__getitem__)
+    # Those that wait are in order.
+    order: Sequence[int] = range(len(uids))
+    if moving:
+        order = sorted(order, key=uids.__getitem__)
     gangs = [*_picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
     targets = [*_picked(pods.loose("targets"), rows), *(row.target for row in moving)]
     asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
@@ -197,7 +200,9 @@ def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRo
         shape=np.concatenate([shape[rows], mine[:, 0]])[order],
         created_ms=np.concatenate([created_ms[rows], mine[:, 1]])[order],
         virtual=np.concatenate([virtual[rows], np.zeros(len(mine), np.bool_)])[order],
-        existing_only=np.array([gangs[at] in asking for at in order], np.bool_),
+        existing_only=np.array(
+            [gangs[at] in asking for at in order] if asking else [False] * len(order), np.bool_
+        ),
     )
 
 
@@ -205,7 +210,9 @@ def _are_virtual(snapshot: ClusterSnapshot, uids: Sequence[str]) -> Bools:
     """Return (n,): which of the pods are a buffer's."""
     by_buffer = virtual_pods(snapshot.buffers.values(), uids)
     virtual = frozenset().union(*by_buffer.values())
-    return np.array([uid in virtual for uid in uids] if virtual else [False] * len(uids), np.bool_)
+    if not virtual:
+        return np.zeros(len(uids), np.bool_)
+    return np.array([uid in virtual for uid in uids], np.bool_)
 
 
 def _picked(column: Sequence[T], rows: Ints) -> Iterator[T]:
