@@ -15,6 +15,7 @@ Source: `docs/sources.md` D4, D5, D10, D12.
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import joiner_kernel
@@ -94,7 +95,7 @@ class Packer:
     def _state(self) -> Bins:
         """Return how packing stands."""
         algebra, packing = self.problem.algebra, self._packing
-        placements = zip(*(column.tolist() for column in packing.placements()), strict=True)
+        placements = map(Placement, *(column.tolist() for column in packing.placements()))
         return Bins(
             standing=algebra.ground.standing,
             holdings=algebra.holdings,
@@ -103,9 +104,11 @@ class Packer:
             used=packing.used(),
             pods=packing.pods(),
             placements=tuple(
-                Placement(group, position, count, self._expected.get(number, ()))
-                for number, (group, position, count) in enumerate(placements)
-            ),
+                replace(one, pods=self._expected.get(number, ()))
+                for number, one in enumerate(placements)
+            )
+            if self._expected
+            else tuple(placements),
         )
 
     def is_deferred(self, group: int) -> bool:

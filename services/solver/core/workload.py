@@ -166,7 +166,7 @@ def _gang_members(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Waiting:
-    """Pods that want a place, in columns of equal length (n,), in order of uid."""
+    """Pods that want a place, in columns of equal length (n,)."""
 
     uids: Sequence[str]
     gangs: Sequence[str]
@@ -177,6 +177,19 @@ class _Waiting:
     virtual: Bools
     existing_only: Bools
 
+    def by_uid(self) -> "_Waiting":
+        """Return the same in order of uid."""
+        order = sorted(range(len(self.uids)), key=self.uids.__getitem__)
+        return _Waiting(
+            uids=[self.uids[at] for at in order],
+            gangs=[self.gangs[at] for at in order],
+            targets=[self.targets[at] for at in order],
+            shape=self.shape[order],
+            created_ms=self.created_ms[order],
+            virtual=self.virtual[order],
+            existing_only=self.existing_only[order],
+        )
+
 
 def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRow]) -> _Waiting:
     """Return the pods to place: those that wait, virtual ones, and those that lose their place."""
@@ -186,24 +199,22 @@ def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRo
     rows = np.flatnonzero((provisionable != 0) | virtual)
     mine = np.array([(row.shape, row.created_ms) for row in moving], np.int64).reshape(-1, 2)
     uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
-    # Those that wait are in order.
-    order: Sequence[int] = range(len(uids))
-    if moving:
-        order = sorted(order, key=uids.__getitem__)
     gangs = [*_picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
     targets = [*_picked(pods.loose("targets"), rows), *(row.target for row in moving)]
     asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
-    return _Waiting(
-        uids=[uids[at] for at in order],
-        gangs=[gangs[at] for at in order],
-        targets=[targets[at] for at in order],
-        shape=np.concatenate([shape[rows], mine[:, 0]])[order],
-        created_ms=np.concatenate([created_ms[rows], mine[:, 1]])[order],
-        virtual=np.concatenate([virtual[rows], np.zeros(len(mine), np.bool_)])[order],
-        existing_only=np.array(
-            [gangs[at] in asking for at in order] if asking else [False] * len(order), np.bool_
-        ),
+    existing_only = np.zeros(len(uids), np.bool_)
+    if asking:
+        existing_only[[at for at, gang in enumerate(gangs) if gang in asking]] = True
+    found = _Waiting(
+        uids=uids,
+        gangs=gangs,
+        targets=targets,
+        shape=np.concatenate([shape[rows], mine[:, 0]]),
+        created_ms=np.concatenate([created_ms[rows], mine[:, 1]]),
+        virtual=np.concatenate([virtual[rows], np.zeros(len(mine), np.bool_)]),
+        existing_only=existing_only,
     )
+    return found.by_uid() if moving else found  # those that wait are in order
 
 
 def _are_virtual(snapshot: ClusterSnapshot, uids: Sequence[str]) -> Bools:
