@@ -37,8 +37,9 @@ from services.solver.metrics import Metrics
 from services.solver.streaming import as_finished
 
 _PROBLEMS_SHOWN = 3
-_AT_ONCE = 8
-"""Scenarios of one call that are begun at a time: more would keep others from the cores."""
+_AT_ONCE = 2
+"""Scenarios of one call that are begun at a time: one may have Python while the other is in the
+kernel. More would come no sooner together, the first of them later, and keep others waiting."""
 
 T = TypeVar("T")
 

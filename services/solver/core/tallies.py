@@ -25,7 +25,6 @@ class Tallies:
         self._algebra = algebra
         self._by_label = by_label
         self._everyone: Mapping[int, PodShape] = {}
-        self.by_number: list[Tally] = []
         self.all: dict[object, Tally] = {}
         self.counting: dict[int, list[Tally]] = defaultdict(list)
         """Those that count pods of a shape, by its id."""
@@ -141,7 +140,6 @@ class Tallies:
     def _add(self, name: object, tally: Tally) -> None:
         self.all[name] = tally
         self._algebra.add_tally(tally, [self._everyone[one] for one in sorted(tally.shapes)])
-        self.by_number.append(tally)
         for shape in tally.shapes:
             self.counting[shape].append(tally)
 
