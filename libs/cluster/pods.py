@@ -83,7 +83,7 @@ class Pods:
             raw=raw,
             problem=problem,
             claims=claims_of(pod),
-            inline=inline_disks(pod.spec.volumes),
+            inline=inline_disks(pod.spec.volumes) if pod.spec.volumes else (),
             resource_claims=pod.spec.resource_claims,
             resource_claim_statuses=pod.status.resource_claim_statuses,
         )
@@ -164,7 +164,7 @@ class Pods:
             spread = spread_by_default(record, placement.default_spread)
             stamp = (placement.tracked, version, shared, spread)
             if record.stamp != stamp:
-                self._finish(record, placement, shared)
+                self._finish(record, placement, shared, spread)
                 record.stamp = stamp
             self._published.put(record, self._checked(record, placement, problems))
             if record.depends:
@@ -226,13 +226,18 @@ class Pods:
                 found.add(disk)
         return frozenset(found)
 
-    def _finish(self, record: PodRecord, placement: Placement, shared: frozenset[str]) -> None:
+    def _finish(
+        self,
+        record: PodRecord,
+        placement: Placement,
+        shared: frozenset[str],
+        spread: tuple[TopologySpread, ...],
+    ) -> None:
         raw = record.raw
         if raw is None:
             return
         record.missing = None
         labels = filtered(record.labels, placement.tracked)
-        spread = spread_by_default(record, placement.default_spread)
         if not (record.refers or spread):
             record.shape = self._shapes.labelled(raw, labels)
         else:

@@ -178,7 +178,8 @@ def held_on(node: str, terms: tuple[NodeTerm, ...] = ()) -> tuple[NodeTerm, ...]
 
 def filtered(labels: Mapping[str, str], keys: frozenset[str]) -> Labels:
     """Return the labels that some selector reads, sorted."""
-    return tuple([(key, labels[key]) for key in sorted(keys.intersection(labels))])
+    there = keys.intersection(labels)
+    return tuple([(key, labels[key]) for key in sorted(there)]) if there else ()
 
 
 def _text(pod: Pod) -> bytes:
@@ -225,15 +226,16 @@ def _text_of_containers(pod: Pod) -> bytes:
 
 def _own_label_keys(spec: PodSpec) -> list[str]:
     """Return the keys whose value on the pod itself narrows one of its selectors."""
-    near, apart = spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity
-    terms = near.required or near.preferred or apart.required or apart.preferred
-    if not (terms or spec.topology_spread_constraints):
-        return []
-    found = {key for one in spec.topology_spread_constraints for key in one.match_label_keys}
-    for affinity in (near, apart):
-        for term in (*affinity.required, *(one.pod_affinity_term for one in affinity.preferred)):
+    found: set[str] = set()
+    for constraint in spec.topology_spread_constraints:
+        found.update(constraint.match_label_keys)
+    for affinity in (spec.affinity.pod_affinity, spec.affinity.pod_anti_affinity):
+        for term in affinity.required:
             found.update(term.match_label_keys, term.mismatch_label_keys)
-    return sorted(found)
+        for weighted in affinity.preferred:
+            term = weighted.pod_affinity_term
+            found.update(term.match_label_keys, term.mismatch_label_keys)
+    return sorted(found) if found else []
 
 
 def _pod_keys(shape: PodShape) -> frozenset[str]:

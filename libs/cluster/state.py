@@ -301,8 +301,9 @@ class ClusterState:
 
 def _nameless(obj: KubeObject) -> InvalidRequest | None:
     """Return what no API server lets in: an object without a name, or without its namespace."""
-    if not obj.metadata.name:
+    metadata = obj.metadata
+    if not metadata.name:
         return InvalidRequest("has no name", field="metadata.name")
-    if is_namespaced(obj) and not obj.metadata.namespace:
+    if not metadata.namespace and is_namespaced(obj):
         return InvalidRequest("has no namespace", field="metadata.namespace")
     return None

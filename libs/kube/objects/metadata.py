@@ -45,7 +45,10 @@ class ObjectMeta(KubeStruct, frozen=True):
     @property
     def controller(self) -> OwnerReference | None:
         """Return the owner that manages the object."""
-        return next((owner for owner in self.owner_references if owner.controller), None)
+        for owner in self.owner_references:
+            if owner.controller:
+                return owner
+        return None
 
 
 class Condition(KubeStruct, frozen=True):
