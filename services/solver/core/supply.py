@@ -51,6 +51,8 @@ class Supply:
 
     def _standing(self, request: _Request, key: str) -> int:
         """Return the domains of the standing bins with room."""
+        if not len(self._ground.standing):
+            return 0
         asked = np.flatnonzero(request.vector)
         room = covering(self._ground.standing.free[:, asked], request.vector[asked])
         able = self._ground.compatible(request.ask) & room

@@ -33,6 +33,8 @@ class Tallies:
         self._index = ShapeIndex({}, {})
         self._rules: dict[int, Rules] = {}
         """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
+        self._spread: dict[int, list[Tally]] = {}
+        """By id of the ask, one per constraint."""
         self._asks: list[Ask] = []
         self._alone: Container[int] = ()
 
@@ -77,7 +79,7 @@ class Tallies:
 
     def _tallies_of(self, ask: Ask) -> list[Tally]:
         """Return the tallies that the constraints of an ask are about."""
-        found = [self._spread_tally(constraint, ask) for constraint in ask.spread]
+        found = self._spread_tallies(ask)
         for terms in ask.affinity:
             found += [self._matching_tally(terms, key) for key in _keys(terms)]
         for term in ask.anti_affinity:
@@ -97,6 +99,13 @@ class Tallies:
                 keeper = Keeper(term=term, owners=tuple(owning.values()), tally=tally)
                 for number in away:
                     self._keepers[number].append(keeper)
+
+    def _spread_tallies(self, ask: Ask) -> list[Tally]:
+        known = self._spread.get(id(ask))
+        if known is None:
+            known = [self._spread_tally(constraint, ask) for constraint in ask.spread]
+            self._spread[id(ask)] = known
+        return [*known]
 
     def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
         rule = admission(constraint, ask)
@@ -157,11 +166,10 @@ class Tallies:
             )
             for terms in ask.affinity
         )
-        spread = []
-        for constraint in ask.spread:
-            tally = self._spread_tally(constraint, ask)
-            own = _counts_itself(constraint, shape)
-            spread.append(SpreadRule(tally=tally, constraint=constraint, own=own))
+        spread = [
+            SpreadRule(tally=tally, constraint=constraint, own=_counts_itself(constraint, shape))
+            for tally, constraint in zip(self._spread_tallies(ask), ask.spread, strict=True)
+        ]
         # Who is only preferred to be near or far does not have to be in one domain for that.
         read = [tally for tally in self.counting.get(shape.id, ()) if tally.hard]
         read += [tally for rule in affinity for tally in rule.tallies]
@@ -181,8 +189,10 @@ class Tallies:
 
     def _concerns_itself(self, tally: Tally, shape: PodShape) -> bool:
         """Tell whether a tally is about one pod only, and nobody else asks where that is."""
+        if shape.id not in self._alone:
+            return False
         own = {shape.id}
-        return shape.id in self._alone and tally.shapes == own and tally.readers <= own
+        return tally.shapes == own and tally.readers <= own
 
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
