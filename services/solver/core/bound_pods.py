@@ -8,7 +8,7 @@ Laws:
     - Codes of names order nothing but columns that mean the same in any order.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 from weakref import ref
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from libs.collections.codes import Codes
 from libs.domain.pod import PodShape
+from libs.domain.topology import PodAffinityTerm
 from services.solver.core.residents import Residents
 from services.solver.core.sums import totals
 from services.solver.core.vectors import MOST, Ints
@@ -139,6 +140,31 @@ class BoundPods:
 
     def __len__(self) -> int:
         return int(self._sum("", _one).sum())
+
+    def has_any(self, shapes: Iterable[int]) -> bool:
+        """Tell whether there are pods of any of these shapes, by id."""
+        return any(one in self.by_shape for one in shapes)
+
+    def with_shared_volumes(self) -> Iterator[PodShape]:
+        """Yield the shapes whose pods have volumes that several pods use, in order of their ids."""
+        there = self.residents.with_shared_volumes & self.by_shape.keys()
+        return map(self.residents.by_id.__getitem__, sorted(there))
+
+    def terms_about(self, shape: PodShape) -> Iterator[PodAffinityTerm]:
+        """Yield the terms of anti-affinities of these pods that may be about pods of a shape."""
+        for term in self.residents.terms_about(shape):
+            if self.has_any(self.residents.by_term[term]):
+                yield term
+
+    def owners(self, term: PodAffinityTerm) -> dict[int, PodShape]:
+        """Return the shapes, by id, in order, whose pods have a term as an anti-affinity."""
+        owning = (one for one in self.residents.by_term.get(term, ()) if one in self.by_shape)
+        return {number: self.residents.by_id[number] for number in sorted(owning)}
+
+    def turn(self, term: PodAffinityTerm) -> tuple[int, int]:
+        """Return when a term comes that any of them have, by shape and place."""
+        number, shape = next(iter(self.owners(term).items()))
+        return number, shape.anti_affinity.index(term)
 
     def on(self, nodes: Ints) -> Ints:
         """Return (n,): how many pods are on each node, by their codes."""

@@ -127,11 +127,15 @@ class ClaimClasses:
     def _find_prices(self, known: ClaimClass, key: str, rows: Bools) -> dict[int, int]:
         columns = known.template.columns
         column = columns.key(key)
-        # The cheapest of each pair comes first.
-        there = columns.ranked[known.narrowed_rows(rows)[columns.ranked]]
-        pairs, first = np.unique(column.index[there], return_index=True)
+        # The cheapest of each pair comes last, and stays.
+        ranked = columns.ranked[::-1]
+        there = ranked[known.narrowed_rows(rows)[ranked]]
+        cheapest = np.full(len(column.distinct), -1, np.int64)
+        cheapest[column.index[there]] = there
+        pairs = np.flatnonzero(cheapest >= 0)
         found: dict[int, int] = {}
-        for number, least in zip(pairs.tolist(), columns.price[there[first]].tolist(), strict=True):
+        least_of = columns.price[cheapest[pairs]]
+        for number, least in zip(pairs.tolist(), least_of.tolist(), strict=True):
             for domain in members(self.domains_of(known, key, column.distinct[number]) & ~ABSENT):
                 found[domain] = min(found.get(domain, least), least)
         return found

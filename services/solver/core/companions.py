@@ -11,7 +11,6 @@ Only as long as none of them runs yet: then they follow those that do.
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import permutations
 
 from libs.domain import labels as label_keys
@@ -20,7 +19,8 @@ from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.workload import Namespace
 from services.solver.core.ask import ANYWHERE, Ask, Place, combined
-from services.solver.core.shape_index import ByLabel, ShapeIndex
+from services.solver.core.bound_pods import BoundPods
+from services.solver.core.shape_index import ShapeIndex
 
 _Asks = Mapping[int, tuple[Ask, ...]]
 Reach = Callable[[Ask, str], frozenset[str]]
@@ -29,10 +29,9 @@ Reach = Callable[[Ask, str], frozenset[str]]
 
 def together(
     asks: _Asks,
-    running: Sequence[PodShape],
+    running: BoundPods,
     namespaces: Mapping[str, Namespace],
     reach: Reach,
-    by_label: Callable[[], ByLabel],
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what is asked for, by id of the shape, narrowed to where all companions may run.
 
@@ -40,17 +39,18 @@ def together(
 
     Args:
         asks: by id of the shape.
-        running: shapes of the pods that run.
+        running: the pods that run.
         namespaces: as selectors see them.
         reach: where there is room.
-        by_label: gives all shapes by their labels.
     """
     found = _with_shared_volumes(asks, running)
-    matched = _matched(asks, running, partial(ShapeIndex, namespaces=namespaces, by_label=by_label))
-    there = frozenset(shape.id for shape in running) if matched else frozenset()
+    matched = _matched(asks, running, namespaces)
     turn = {number: position for position, number in enumerate(asks)}.__getitem__
-    first = {number for number, own in matched.items() if number in own and own.isdisjoint(there)}
-    for others, alike in _alike(asks, matched, reach):
+    alone = {number for number, others in matched.items() if not running.has_any(others)}
+    first = {number for number in alone if number in matched[number]}
+    # Where there is room is asked only of whom somebody may have to follow.
+    led = {one: others for one, others in matched.items() if not first.isdisjoint(others)}
+    for others, alike in _alike(asks, led, reach):
         for one in sorted(others & first, key=turn):
             if alike != [one]:
                 places = _shared(asks, one, alike[0], reach)
@@ -60,11 +60,11 @@ def together(
         for number, many in found.items()
     }
     for number, others in matched.items():
-        if number not in others and others.isdisjoint(there):
+        if number not in others and number in alone:
             targets = [found[one] for one in sorted(others, key=turn)]
-            if leading := _leading(asks[number][-1], targets, reach):
-                one = leading[0].shape.id
-                found[one] = (*leading, *found[one])
+            if ahead := _leading(asks[number][-1], targets, reach):
+                one = ahead[0].shape.id
+                found[one] = (*ahead, *found[one])
     return found
 
 
@@ -86,20 +86,17 @@ def _alike(
 
 
 def _matched(
-    asks: _Asks,
-    running: Sequence[PodShape],
-    indexed: Callable[[Mapping[int, PodShape]], ShapeIndex],
+    asks: _Asks, running: BoundPods, namespaces: Mapping[str, Namespace]
 ) -> dict[int, frozenset[int]]:
     """Return near which shapes each of those that wait has to be, where it has to be near any."""
     waiting = [many[-1].shape for many in asks.values() if many[-1].shape.affinity]
     if not waiting:
         return {}
-    everyone = {shape.id: shape for shape in (*running, *(many[0].shape for many in asks.values()))}
-    index = indexed(everyone)
+    index = ShapeIndex((many[0].shape for many in asks.values()), namespaces, running)
     return {shape.id: index.matching_all(shape.affinity) for shape in waiting}
 
 
-def _with_shared_volumes(asks: _Asks, running: Sequence[PodShape]) -> dict[int, tuple[Ask, ...]]:
+def _with_shared_volumes(asks: _Asks, running: BoundPods) -> dict[int, tuple[Ask, ...]]:
     """Return the asks of pods with a volume that is yet to be made within each other's places."""
     found = dict(asks)
     users: dict[SharedVolume, list[int]] = defaultdict(list)
@@ -109,7 +106,7 @@ def _with_shared_volumes(asks: _Asks, running: Sequence[PodShape]) -> dict[int, 
                 users[one].append(number)
     if not users:
         return found
-    made = {one for shape in running for one in shape.shared_volumes}
+    made = {one for shape in running.with_shared_volumes() for one in shape.shared_volumes}
     for one in [one for one in users if one not in made]:
         keys = frozenset({one.topology_key})
         for number, other in permutations(users[one], 2):

@@ -1,12 +1,11 @@
 """From a snapshot to columns: everything that stays the same however the pods are packed."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
 from itertools import chain
 
-from libs.collections.recent import Recent
 from libs.domain import feature_gates
 from libs.domain import labels as label_keys
 from libs.domain.feature_gates import FeatureGate
@@ -32,7 +31,6 @@ from services.solver.core.market import Market, Memory, market
 from services.solver.core.problem import Problem
 from services.solver.core.reservations import instances_left
 from services.solver.core.residents import compared
-from services.solver.core.shape_index import ByLabel, by_label
 from services.solver.core.standing import Standing, standing
 from services.solver.core.standing_input import StandingInput
 from services.solver.core.supply import Supply
@@ -40,9 +38,6 @@ from services.solver.core.template import Bought, Refused, Template, templates
 from services.solver.core.topology import Topology
 from services.solver.core.vectors import Dimensions
 from services.solver.core.workload import Group, Workload, workload
-
-_LABELLED = 4
-"""Most clusters of which the shapes by their labels are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +54,6 @@ class Encoded:
     refused: tuple[Refused, ...]
     standing: Standing
     market: Market
-    by_label: Callable[[], ByLabel]
-    """Gives all shapes by their labels."""
 
 
 def encode(
@@ -69,7 +62,6 @@ def encode(
     """Return the snapshot in columns."""
     # From here on order decides: which nodes are tried first, say.
     snapshot = in_order(snapshot)
-    labelled = _labelled(snapshot, memory)
     sold = market(snapshot, options, memory)
     snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
     if _counts_devices(options):
@@ -111,16 +103,9 @@ def encode(
         refused=refused,
         standing=standing(given),
         market=sold,
-        by_label=labelled,
     )
-    apart = together(asks, work.bound.shapes, snapshot.namespaces, _reach(encoded), labelled)
+    apart = together(asks, work.bound, snapshot.namespaces, _reach(encoded))
     return replace(encoded, asks=apart)
-
-
-def _labelled(snapshot: ClusterSnapshot, memory: Memory) -> Callable[[], ByLabel]:
-    """Return what gives all shapes by their labels; it is made when first asked."""
-    kept, shapes = memory.few("by label", lambda: Recent(_LABELLED)), snapshot.shapes
-    return cache(lambda: kept.get("", lambda: by_label(shapes.values()), shapes))
 
 
 def _asks(
@@ -196,7 +181,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
         reservations=reservations,
         strict_min_values=encoded.options.min_values_policy is MinValuesPolicy.STRICT,
     )
-    topology = Topology(algebra, encoded.by_label)
+    topology = Topology(algebra)
     asks = tuple(encoded.asks[group.shape.id] for group in groups)
     topology.register(
         (one for many in asks for one in many),

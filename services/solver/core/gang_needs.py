@@ -97,9 +97,13 @@ def _near(snapshot: ClusterSnapshot, work: Workload) -> Mapping[_Terms, frozense
     wanted = dict.fromkeys(group.shape.affinity for group in work.groups if group.shape.affinity)
     if not wanted:
         return {}
-    waiting = {group.shape.id: group.shape for group in work.groups}
-    daemons = (snapshot.shapes[one.shape] for one in snapshot.daemonsets.values())
-    certain = {shape.id: shape for shape in (*work.bound.shapes, *daemons)}
-    index = ShapeIndex(waiting | certain, snapshot.namespaces)
+    daemons = [snapshot.shapes[one.shape] for one in snapshot.daemonsets.values()]
+    coming = (*daemons, *(group.shape for group in work.groups))
+    index = ShapeIndex(coming, snapshot.namespaces, work.bound)
+    certain = {shape.id for shape in daemons}
     found = {terms: index.matching_all(terms) for terms in wanted}
-    return {terms: shapes for terms, shapes in found.items() if shapes.isdisjoint(certain)}
+    return {
+        terms: shapes
+        for terms, shapes in found.items()
+        if shapes.isdisjoint(certain) and not work.bound.has_any(shapes)
+    }

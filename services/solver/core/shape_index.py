@@ -6,47 +6,44 @@ Source: kube-scheduler's PodTopologySpread and InterPodAffinity: a spread constr
 selector counts nobody; an affinity is about pods that match all its terms.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
 
 from libs.domain.pod import PodShape
 from libs.domain.selector import LabelSelector
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
-
-ByLabel = Mapping[tuple[str, str], Sequence[int]]
-"""Ids of shapes, in the order of the shapes, by a label that their pods have."""
-
-
-def by_label(shapes: Iterable[PodShape]) -> ByLabel:
-    """Return the ids of the shapes by each of their labels."""
-    found: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for shape in shapes:
-        for item in shape.labels:
-            found[item].append(shape.id)
-    return found
+from services.solver.core.bound_pods import BoundPods
+from services.solver.core.residents import Residents, selected_labels
 
 
 class ShapeIndex:
     """Shapes, by id, that are found by label.
 
     Args:
-        shapes: by id.
+        shapes: of pods that wait, or are yet to come.
         namespaces: as selectors see them.
-        by_label: gives what is known of these shapes and others; None: of nothing it is.
+        bound: pods that run, whose shapes are found, too.
     """
 
     def __init__(
         self,
-        shapes: Mapping[int, PodShape],
+        shapes: Iterable[PodShape],
         namespaces: Mapping[str, Namespace],
-        by_label: Callable[[], ByLabel] | None = None,
+        bound: BoundPods | None = None,
     ) -> None:
-        self._shapes = shapes
-        self._make = by_label
+        self._own = Residents().with_more({shape.id: shape for shape in shapes}.values())
+        self._bound = bound
         self._namespaces = namespaces
         self._known: dict[tuple[PodAffinityTerm, ...], frozenset[int]] = {}
+
+    def shape(self, number: int) -> PodShape:
+        """Return the shape of an id."""
+        found = self._own.by_id.get(number)
+        if found is None and self._bound is not None:
+            found = self._bound.residents.by_id[number]
+        if found is None:
+            raise KeyError(number)
+        return found
 
     def spread(self, constraint: TopologySpread, namespace: str) -> frozenset[int]:
         """Return the ids of the shapes that a spread constraint counts."""
@@ -56,7 +53,7 @@ class ShapeIndex:
         return frozenset(
             number
             for number in self._selected(selector)
-            if self._shapes[number].namespace == namespace
+            if self.shape(number).namespace == namespace
         )
 
     def matching_all(self, terms: tuple[PodAffinityTerm, ...]) -> frozenset[int]:
@@ -69,10 +66,13 @@ class ShapeIndex:
             self._known[terms] = known
         return known
 
-    @cached_property
-    def _by_label(self) -> ByLabel:
-        """Made when first asked for: where nothing selects pods it never is."""
-        return by_label(self._shapes.values()) if self._make is None else self._make()
+    def matches(self, term: PodAffinityTerm, shape: PodShape) -> bool:
+        """Tell whether a term is about pods of a shape."""
+        return (
+            term.selector is not None
+            and self._covers(term, shape.namespace)
+            and term.selector.matches(dict(shape.labels))
+        )
 
     def _matching(self, term: PodAffinityTerm) -> frozenset[int]:
         if term.selector is None:
@@ -80,7 +80,7 @@ class ShapeIndex:
         return frozenset(
             number
             for number in self._selected(term.selector)
-            if self._covers(term, self._shapes[number].namespace)
+            if self._covers(term, self.shape(number).namespace)
         )
 
     def _covers(self, term: PodAffinityTerm, namespace: str) -> bool:
@@ -95,16 +95,18 @@ class ShapeIndex:
         return [
             number
             for number in self._candidates(selector)
-            if selector.matches(dict(self._shapes[number].labels))
+            if selector.matches(dict(self.shape(number).labels))
         ]
 
-    def _candidates(self, selector: LabelSelector) -> Iterable[int]:
-        for one in selector.requirements:
-            if not one.complement and not one.absent:
-                return [
-                    number
-                    for value in sorted(one.values)
-                    for number in self._by_label.get((one.key, value), ())
-                    if number in self._shapes
-                ]
-        return self._shapes.keys()
+    def _candidates(self, selector: LabelSelector) -> Iterator[int]:
+        """Yield the shapes that may be selected, some of them twice."""
+        labels = selected_labels(selector)
+        if labels is None:
+            yield from self._own.by_id
+            yield from () if self._bound is None else self._bound.by_shape
+            return
+        for label in labels:
+            yield from self._own.by_label.get(label, ())
+            if self._bound is not None:
+                there = self._bound.residents.by_label.get(label, ())
+                yield from (one for one in there if one in self._bound.by_shape)

@@ -5,7 +5,7 @@ means for whom.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape, SharedVolume
@@ -13,24 +13,23 @@ from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.algebra import Algebra
 from services.solver.core.ask import Ask
+from services.solver.core.bound_pods import BoundPods
 from services.solver.core.rules import AffinityRule, Keeper, Rules, SpreadRule
-from services.solver.core.shape_index import ByLabel, ShapeIndex
+from services.solver.core.shape_index import ShapeIndex
 from services.solver.core.tally import Tally, admission, admission_key
 
 
 class Tallies:
     """Made by `build`; afterwards only their counts change."""
 
-    def __init__(self, algebra: Algebra, by_label: Callable[[], ByLabel]) -> None:
+    def __init__(self, algebra: Algebra) -> None:
         self._algebra = algebra
-        self._by_label = by_label
-        self._everyone: Mapping[int, PodShape] = {}
         self.all: dict[object, Tally] = {}
         self.counting: dict[int, list[Tally]] = defaultdict(list)
         """Those that count pods of a shape, by its id."""
         self._keepers: dict[int, list[Keeper]] = defaultdict(list)
         """Who may keep pods of a shape away, by its id."""
-        self._index = ShapeIndex({}, {})
+        self._index = ShapeIndex((), {})
         self._rules: dict[int, Rules] = {}
         """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
         self._spread: dict[int, list[Tally]] = {}
@@ -41,7 +40,8 @@ class Tallies:
     def build(
         self,
         asks: list[Ask],
-        everyone: Mapping[int, PodShape],
+        coming: Mapping[int, PodShape],
+        bound: BoundPods,
         namespaces: Mapping[str, Namespace],
         alone: Container[int],
     ) -> None:
@@ -49,17 +49,17 @@ class Tallies:
 
         Args:
             asks: of all pods that wait; of each shape the last one is without preferences.
-            everyone: the shapes of all pods that may be counted, by id.
+            coming: the shapes of those, and of daemons, by id.
+            bound: the pods that run.
             namespaces: as selectors see them.
             alone: ids of the shapes of which there is one pod.
         """
         self._asks = asks
         self._alone = alone
-        self._everyone = everyone
         hard = {ask.shape.id: ask for ask in asks}
-        self._index = ShapeIndex(everyone, namespaces, self._by_label)
-        self._own_tallies(everyone.values(), frozenset(hard))
-        self._volume_tallies(everyone.values())
+        self._index = ShapeIndex(coming.values(), namespaces, bound)
+        self._own_tallies(coming, frozenset(hard), bound)
+        self._volume_tallies((*coming.values(), *bound.with_shared_volumes()))
         for ask in asks:
             for tally in self._tallies_of(ask):
                 tally.hard |= hard[ask.shape.id] is ask
@@ -87,18 +87,33 @@ class Tallies:
             found.append(self._matching_tally((term,), key))
         return found
 
-    def _own_tallies(self, shapes: Iterable[PodShape], waiting: frozenset[int]) -> None:
+    def _own_tallies(
+        self, coming: Mapping[int, PodShape], waiting: frozenset[int], bound: BoundPods
+    ) -> None:
         owners: dict[PodAffinityTerm, dict[int, PodShape]] = defaultdict(dict)
-        for shape in shapes:
+        for shape in coming.values():
             for term in shape.anti_affinity:
                 owners[term][shape.id] = shape
         for term, owning in owners.items():
             if away := self._index.matching_all((term,)) & waiting:
-                key = label_keys.canonical_key(term.topology_key)
-                self._add(("owner", term), tally := _of_shapes(key, owning.keys(), away))
-                keeper = Keeper(term=term, owners=tuple(owning.values()), tally=tally)
-                for number in away:
-                    self._keepers[number].append(keeper)
+                self._add_keeper(term, owning | bound.owners(term), away)
+        met = ((term, coming[one]) for one in waiting for term in bound.terms_about(coming[one]))
+        about: dict[PodAffinityTerm, set[int]] = defaultdict(set)
+        for term, shape in met:
+            if term not in owners and self._index.matches(term, shape):
+                about[term].add(shape.id)
+        for term in sorted(about, key=bound.turn):
+            self._add_keeper(term, bound.owners(term), frozenset(about[term]))
+
+    def _add_keeper(
+        self, term: PodAffinityTerm, owning: Mapping[int, PodShape], away: frozenset[int]
+    ) -> None:
+        """Let pods of these shapes keep others away."""
+        key = label_keys.canonical_key(term.topology_key)
+        self._add(("owner", term), tally := _of_shapes(key, owning, away))
+        keeper = Keeper(term=term, owners=tuple(owning.values()), tally=tally)
+        for number in away:
+            self._keepers[number].append(keeper)
 
     def _spread_tallies(self, ask: Ask) -> list[Tally]:
         known = self._spread.get(id(ask))
@@ -148,7 +163,7 @@ class Tallies:
 
     def _add(self, name: object, tally: Tally) -> None:
         self.all[name] = tally
-        self._algebra.add_tally(tally, [self._everyone[one] for one in sorted(tally.shapes)])
+        self._algebra.add_tally(tally, map(self._index.shape, sorted(tally.shapes)))
         for shape in tally.shapes:
             self.counting[shape].append(tally)
 

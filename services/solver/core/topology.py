@@ -10,7 +10,7 @@ that do not exist yet: they count as empty as long as this pod could get a node 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from libs.domain.pod import PodShape
 from libs.domain.workload import Namespace
@@ -20,7 +20,6 @@ from services.solver.core.ask import Ask
 from services.solver.core.bound_pods import BoundPods
 from services.solver.core.counting import count_bound, count_daemons
 from services.solver.core.rules import Keeper, Rules, SpreadRule
-from services.solver.core.shape_index import ByLabel
 from services.solver.core.tallies import Tallies
 from services.solver.core.tally import Tally
 from services.solver.core.verdict import Verdict
@@ -30,11 +29,11 @@ from services.solver.core.workload import Group
 class Topology:
     """Constraints and counts of one solve."""
 
-    def __init__(self, algebra: Algebra, by_label: Callable[[], ByLabel]) -> None:
+    def __init__(self, algebra: Algebra) -> None:
         self.ground = algebra.ground
         self._algebra = algebra
         self._packing = algebra.packing
-        self._tallies = Tallies(algebra, by_label)
+        self._tallies = Tallies(algebra)
         self._daemons: dict[int, PodShape] = {}
         """Daemons that some tally counts, by id of the shape."""
         self._arrivals: tuple[tuple[Arrivals, ...], ...] = ()
@@ -59,15 +58,14 @@ class Topology:
         by_id = {shape.id: shape for shape in daemons}
         waiting = list(asks)
         shapes = {ask.shape.id: ask.shape for ask in waiting}
-        everyone = by_id | shapes | {shape.id: shape for shape in bound.shapes}
-        pods = Counter(shape.id for shape in (*by_id.values(), *bound.shapes))
+        pods = Counter((*by_id, *(number for number in shapes if number in bound.by_shape)))
         for group in groups:
             pods[group.shape.id] += len(group.uids)
         alone = frozenset(number for number, count in pods.items() if count == 1)
-        self._tallies.build(waiting, everyone, namespaces, alone)
+        self._tallies.build(waiting, by_id | shapes, bound, namespaces, alone)
         counting = self._tallies.counting
         count_bound(self._packing, self.ground, counting, bound)
-        for shape in bound.shapes:
+        for shape in bound.with_shared_volumes():
             if any(one.exclusive for one in shape.shared_volumes):
                 self._packing.hold(self._algebra.shape(shape))
         self._daemons = {number: shape for number, shape in by_id.items() if counting.get(number)}

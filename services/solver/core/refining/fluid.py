@@ -178,7 +178,7 @@ def _rules_of_one(
     """Return (n, n_rules): 1 where pods of a group are among those of which a node has just one."""
     members: dict[object, list[int]] = {}
     keeping = [ask.shape for ask in asks if _keeps_hosts(ask)]
-    index = ShapeIndex({shape.id: shape for shape in keeping}, namespaces)
+    index = ShapeIndex(keeping, namespaces)
     for position, ask in enumerate(asks):
         for key in _keys_of_one(ask, index):
             members.setdefault(key, []).append(position)
