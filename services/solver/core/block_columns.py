@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,7 @@ from libs.collections.codes import Codes
 from libs.domain.pod import PodPhase, Target
 from libs.domain.pod_table import PodBlock
 from services.solver.core.bound_pods import PodCounts, pod_counts
-from services.solver.core.vectors import Ints
-
-T = TypeVar("T")
+from services.solver.core.vectors import Bools, Ints
 
 _ENDED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 
@@ -28,6 +26,8 @@ class LoosePods(NamedTuple):
     uids: tuple[str, ...]
     gangs: tuple[str, ...]
     targets: tuple[Target | None, ...]
+    numbers: Ints
+    """(3, n): the id of the shape, when each was created, and whether it waits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,8 +39,6 @@ class BlockColumns:
     gangs: Mapping[str, int]
     """How many of those pods, but for terminating ones, each gang has."""
     loose: LoosePods | None
-    waiting: Ints
-    """(3, n_loose): of those the shape's id, when they were created, and whether they wait."""
 
 
 def read(block: PodBlock, codes: Codes) -> BlockColumns:
@@ -50,52 +48,42 @@ def read(block: PodBlock, codes: Codes) -> BlockColumns:
         block: the pods.
         codes: gives nodes and owners their codes.
     """
-    ended = any(phase in block.phases for phase in _ENDED)
-    if not ended and "" not in block.nodes:
-        return _read(block, codes, None, None)
-    lives = [phase not in _ENDED for phase in block.phases]
-    bound = [bool(node) and here for node, here in zip(block.nodes, lives, strict=True)]
-    loose = [here and not node for node, here in zip(block.nodes, lives, strict=True)]
-    return _read(block, codes, bound, loose if True in loose else None)
-
-
-def _read(
-    block: PodBlock, codes: Codes, bound: Sequence[bool] | None, loose: Sequence[bool] | None
-) -> BlockColumns:
-    """Return the columns of these pods: all for None of those on nodes, none of the others."""
-    gangs = _those(block.gangs, bound)
-    # Most owners are of another kind, and this is asked of every pod.
-    daemonsets = [
-        owner.uid if owner is not None and owner.kind == "DaemonSet" and owner.is_daemonset else ""
-        for owner in _those(block.owners, bound)
-    ]
-    terminating = tuple(map(bool, _those(block.deleting_ms, bound)))
-    counts = pod_counts(
-        _those(block.shapes, bound),
-        codes.of(_those(block.nodes, bound)),
-        codes.of(daemonsets),
-        terminating,
-    )
-    if loose is None:
-        without, waiting = None, np.zeros((3, 0), np.int64)
-    else:
-        without = LoosePods(
-            _those(block.uids, loose), _those(block.gangs, loose), _those(block.targets, loose)
-        )
-        numbers = (block.shapes, block.created_ms, block.provisionable)
-        waiting = np.array([_those(column, loose) for column in numbers], np.int64)
+    nodes = _ints(codes.of(block.nodes))
+    bound, loose = nodes != 0, nodes == 0
+    if any(phase in block.phases for phase in _ENDED):
+        lives = np.array([phase not in _ENDED for phase in block.phases], np.bool_)
+        bound, loose = bound & lives, loose & lives
+    terminating = _ints([bool(at) for at in block.deleting_ms])
+    counts = pod_counts(_ints(block.shapes), nodes, _daemonsets(block, codes), terminating)
     return BlockColumns(
-        bound=counts,
-        gangs=_gangs(gangs, terminating) if any(gangs) else {},
-        loose=without,
-        waiting=waiting,
+        bound=counts if bound.all() else counts[:, bound],
+        gangs=_gangs(block, bound & (terminating == 0)) if any(block.gangs) else {},
+        loose=_loose(block, loose.tolist()) if loose.any() else None,
     )
 
 
-def _gangs(gangs: Sequence[str], terminating: Sequence[bool]) -> Mapping[str, int]:
-    staying = (gang for gang, goes in zip(gangs, terminating, strict=True) if gang and not goes)
-    return Counter(staying)
+def _daemonsets(block: PodBlock, codes: Codes) -> Ints:
+    # Most owners are of another kind, and this is asked of every pod.
+    uids = [
+        owner.uid if owner is not None and owner.kind == "DaemonSet" and owner.is_daemonset else ""
+        for owner in block.owners
+    ]
+    return _ints(codes.of(uids))
 
 
-def _those(column: tuple[T, ...], selectors: Sequence[bool] | None) -> tuple[T, ...]:
-    return column if selectors is None else tuple(compress(column, selectors))
+def _gangs(block: PodBlock, counted: Bools) -> Mapping[str, int]:
+    return Counter(gang for gang in compress(block.gangs, counted.tolist()) if gang)
+
+
+def _loose(block: PodBlock, loose: Sequence[bool]) -> LoosePods:
+    numbers = (block.shapes, block.created_ms, block.provisionable)
+    return LoosePods(
+        uids=tuple(compress(block.uids, loose)),
+        gangs=tuple(compress(block.gangs, loose)),
+        targets=tuple(compress(block.targets, loose)),
+        numbers=np.array([tuple(compress(column, loose)) for column in numbers], np.int64),
+    )
+
+
+def _ints(column: Sequence[int]) -> Ints:
+    return np.fromiter(column, np.int64, count=len(column))

@@ -35,16 +35,10 @@ _NODE_BITS = 32
 _STALE = 1000
 
 
-def pod_counts(
-    shapes: Sequence[int],
-    nodes: Sequence[int],
-    daemonsets: Sequence[int],
-    terminating: Sequence[bool],
-) -> PodCounts:
+def pod_counts(shapes: Ints, nodes: Ints, daemonsets: Ints, terminating: Ints) -> PodCounts:
     """Return the counts of as many pods, one column for each."""
-    shape, node, daemonset, going = np.array((shapes, nodes, daemonsets, terminating), np.int64)
-    seats = node << _NODE_BITS | daemonset << 1 | going
-    return np.stack([shape, seats, np.ones(len(shape), np.int64)])
+    seats = nodes << _NODE_BITS | daemonsets << 1 | terminating
+    return np.stack([shapes, seats, np.ones(len(shapes), np.int64)])
 
 
 def nodes_of(counts: PodCounts) -> Ints:
@@ -241,7 +235,8 @@ def _merged(there: Sequence[PodCounts], changes: Sequence[PodCounts]) -> PodCoun
     ]
     at = np.concatenate(places)
     # What would be last of its part is at the begin of the next one.
-    known = (np.append(found[:COUNT], _NOBODY, axis=1)[:, at] == new[:COUNT]).all(axis=0)
+    near = found[:COUNT].take(at, axis=1, mode="clip") if found.size else at - 1
+    known = (near == new[:COUNT]).all(axis=0)
     found[COUNT, at[known]] += new[COUNT, known]
     if not known.all():
         found = np.insert(found, at[~known], new[:, ~known], axis=1)

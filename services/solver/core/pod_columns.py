@@ -42,7 +42,7 @@ class PodColumns:
     bound: BoundPods
     """Those on nodes."""
     waiting: Ints
-    """(3, n_loose): of those without a node, as in `BlockColumns`, in order of uid."""
+    """(3, n_loose): of those without a node, as in `LoosePods`, in order of uid."""
     blocks: tuple[BlockColumns, ...]
 
     def loose(self, name: str) -> list[Any]:
@@ -97,7 +97,7 @@ class PodReader:
         blocks = tuple(self.blocks.of_all(table.blocks))
         by_id = _by_id(blocks)
         origin = _nearest(bases, by_id)
-        waiting = [one.waiting for one in blocks if one.loose is not None]
+        waiting = [one.loose.numbers for one in blocks if one.loose is not None]
         found = PodColumns(
             bound=self._bound(origin, by_id, shapes),
             waiting=np.concatenate([_NONE_WAIT, *waiting], axis=1),

@@ -25,8 +25,8 @@ def with_pods(bound: BoundPods, moved: Iterable[Moved]) -> BoundPods:
     """Return the pods with others that have come."""
     coming = tuple(moved)
     codes = bound.codes.of([node for _, node, _ in coming])
-    changes = pod_counts(
-        [shape.id for shape, _, _ in coming], codes, [0] * len(coming), [False] * len(coming)
-    )
+    shapes = np.array([shape.id for shape, _, _ in coming], np.int64)
+    none = np.zeros(len(coming), np.int64)
+    changes = pod_counts(shapes, np.array(codes, np.int64), none, none)
     changes[COUNT] = [count for _, _, count in coming]
     return bound.after(changes, {shape.id: shape for shape, _, _ in coming})
