@@ -51,6 +51,10 @@ class _Column:
 class ObjectColumns(Generic[K]):
     """Columns in which each object has a place as long as it lives; then others may have it."""
 
+    _PLACE = (1 << _PLACE_BITS) - 1
+    """Bits of the place. Of the class: objects may go when a process ends and the names of modules
+    are gone already."""
+
     def __init__(self) -> None:
         self._free: list[int] = []
         self._unused = count()
@@ -63,7 +67,7 @@ class ObjectColumns(Generic[K]):
     def of(self, objects: Sequence[K]) -> "Columned[K]":
         """Return objects whose columns may be asked for."""
         known = np.array(self._objects.of_all(objects), np.int64)
-        return Columned(self, objects, known & (1 << _PLACE_BITS) - 1, known >> _PLACE_BITS)
+        return Columned(self, objects, known & self._PLACE, known >> _PLACE_BITS)
 
     def column(self, name: Hashable, asked: "Columned[K]", read: Read[K]) -> Ints:
         """Return (n,): the numbers of objects by the name of a column."""
@@ -87,7 +91,7 @@ class ObjectColumns(Generic[K]):
 
     def _leave(self, known: int) -> None:
         # An append and no more: an object may go in the middle of anything.
-        self._free.append(known & (1 << _PLACE_BITS) - 1)
+        self._free.append(known & self._PLACE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from libs.runtime.randomness import Random
+from services.solver.core import object_columns
 from services.solver.core.object_columns import ObjectColumns
 
 
@@ -56,3 +57,14 @@ def test_who_comes_to_the_place_of_another_has_its_own_numbers(seed: int) -> Non
         assert columns.of(asked).column(name, numbers).tolist() == list(numbers(asked))
     # Places of those that are gone are used again.
     assert columns.of(things).places.max() < 60
+
+
+def test_an_object_may_go_when_the_module_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns, things = ObjectColumns[Thing](), [Thing(7)]
+    columns.of(things)
+    for name in ("_PLACE_BITS", "_COLUMNS", "count"):  # as at the end of a process
+        monkeypatch.setattr(object_columns, name, None)
+
+    things.clear()  # what is raised of it is a warning, and a warning an error
+
+    assert columns.of([]).places.tolist() == []
