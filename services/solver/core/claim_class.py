@@ -21,6 +21,13 @@ from services.solver.core.vectors import Bools, Ints, covering
 Bounds = tuple[tuple[str, int], ...]
 """Topology domains that a pod may use, by key."""
 
+MOST_EXCLUDED = 2_000
+MOST_TAKEN = 1_000
+"""Values of one key that pods of one claim exclude together, and ports and disks that they have for
+themselves; a pod alone may have more. Each pod that joins makes a class with all that those before
+it say, so that without a bound memory is their number squared, and an object in Kubernetes could
+not hold it."""
+
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ClaimClass:
@@ -197,6 +204,8 @@ class ClaimClasses:
         if not offerings.any():
             return None
         taken = narrower.taken | frozenset(own)
+        if len(taken) > max(MOST_TAKEN, len(own)):
+            return None
         return self._class(narrower.template, narrower.requirements, taken, offerings)
 
     def _by_requirements(self, known: ClaimClass, asked: Requirements) -> ClaimClass | None:
@@ -219,7 +228,7 @@ class ClaimClasses:
             if one is not None and one != known.requirements.get(key):
                 lenient = key in template.requirements
                 offerings = offerings & template.columns.mask(one, lenient=lenient)
-        if not offerings.any():
+        if not offerings.any() or _is_too_much(requirements, template, asked):
             return None
         return self._class(template, requirements, known.taken, offerings)
 
@@ -309,6 +318,18 @@ class ClaimClasses:
             self._by_content[content] = found
             self.all.append(found)
         return found
+
+
+def _is_too_much(made: Requirements, template: Template, asked: Requirements) -> bool:
+    """Tell whether several pods have more values of a key excluded than a claim may state."""
+    for one in asked:
+        found, given = made.get(one.key), template.requirements.get(one.key)
+        if found is None or not found.complement or len(found.values) <= MOST_EXCLUDED:
+            continue
+        own = len(one.values) + (0 if given is None else len(given.values))
+        if len(found.values) > own:
+            return True
+    return False
 
 
 def _any(requirement: Requirement) -> tuple[str, ...]:
