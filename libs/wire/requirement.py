@@ -8,7 +8,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.requirement import MOST_MIN_VALUES, Operator, Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.selector import LabelSelector
-from libs.wire.field import choice, each, inverted, require, unique, within
+from libs.wire.field import by_content, choice, each, inverted, require, unique, within
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -45,6 +45,7 @@ def encode_requirement(requirement: Requirement) -> pb.Requirement:
     )
 
 
+@by_content
 def decode_requirements(message: pb.Requirements) -> Requirements:
     """Return requirements on several keys; a key may come once."""
     if not message.requirements:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from libs.domain.feature_gates import FeatureGate
+from libs.domain.labels import WELL_KNOWN
 from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
 from libs.domain.solution import SolveOptions
@@ -41,11 +42,18 @@ async def keep_warm(holder: SnapshotHolder, columns: ColumnsCache, runtime: Runt
 
 async def _warm(snapshot: ClusterSnapshot, columns: ColumnsCache, runtime: Runtime) -> None:
     """Decide where nothing waits: that looks at everything that depends on the catalogues."""
-    idle = replace(snapshot, pods=PodTable())
-    work = runtime.compute(solve, idle, _EVERYTHING, memory=columns.memory)
+    work = runtime.compute(_look, snapshot, columns)
     (outcome,) = await asyncio.gather(work, return_exceptions=True)
     if isinstance(outcome, BaseException):  # whoever asks about this snapshot is told the same
         logger.warning("columns could not be built ahead", extra={"error": str(outcome)})
+
+
+def _look(snapshot: ClusterSnapshot, columns: ColumnsCache) -> None:
+    solve(replace(snapshot, pods=PodTable()), _EVERYTHING, memory=columns.memory)
+    # Nobody asks yet, and most pods that do ask by some of these.
+    for catalogue in snapshot.catalogues.values():
+        for key in sorted(WELL_KNOWN):
+            columns.of(catalogue).key(key)
 
 
 def _all_among(found: tuple[object, ...], known: tuple[object, ...]) -> bool:

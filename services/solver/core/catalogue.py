@@ -247,14 +247,32 @@ def matrix(many: tuple[Resources, ...], names: tuple[str, ...]) -> Ints:
 
 
 def _key_column(columns: CatalogueColumns, key: str) -> KeyColumn:
-    by_type = [kind.requirements.get(key) for kind in columns.types]
-    kinds = columns.row_type[columns.row].tolist()
-    known: dict[tuple[Requirement | None, Requirement | None], int] = {}
-    index = np.empty(len(columns.offerings), np.int64)
-    for position, (kind, offering) in enumerate(zip(kinds, columns.offerings, strict=True)):
-        pair = (by_type[kind], offering.requirements.get(key))
-        index[position] = known.setdefault(pair, len(known))
-    return KeyColumn(distinct=tuple(known), index=index)
+    numbers: dict[Requirement | None, int] = {}
+    by_type = [
+        numbers.setdefault(kind.requirements.get(key), len(numbers)) for kind in columns.types
+    ]
+    # Thousands of offerings share their requirements: one for each zone and capacity type.
+    shared: dict[int, int] = {}
+    by_offering = np.empty(len(columns.offerings), np.int64)
+    for position, offering in enumerate(columns.offerings):
+        requirements = offering.requirements
+        number = shared.get(id(requirements))
+        if number is None:
+            number = numbers.setdefault(requirements.get(key), len(numbers))
+            shared[id(requirements)] = number
+        by_offering[position] = number
+    of_type = np.array(by_type, np.int64)[columns.row_type[columns.row]]
+    _, first, index = np.unique(
+        of_type * len(numbers) + by_offering, return_index=True, return_inverse=True
+    )
+    order = first.argsort()
+    stated = tuple(numbers)
+    return KeyColumn(
+        distinct=tuple(
+            (stated[of_type[one]], stated[by_offering[one]]) for one in first[order].tolist()
+        ),
+        index=_inverse(order)[index.reshape(-1)],
+    )
 
 
 def _meets(

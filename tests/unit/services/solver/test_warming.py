@@ -4,29 +4,34 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from libs.domain.capacity import Catalogue
+from libs.domain.labels import WELL_KNOWN
 from libs.domain.resources import NOTHING
 from libs.domain.snapshot import ClusterSnapshot, PushResult, full, keyed
 from libs.domain.workload import NodeOverlay
 from libs.runtime.virtual import run_virtual
 from libs.snapshots.holder import SnapshotHolder
 from services.solver.columns import ColumnsCache
-from services.solver.core.catalogue import CatalogueColumns
+from services.solver.core import catalogue
+from services.solver.core.catalogue import CatalogueColumns, KeyColumn
 from services.solver.warming import keep_warm
 from tests.support.builders import a_snapshot, pods, require
 from tests.support.world import a_runtime
 
 
 class WatchedCache(ColumnsCache):
-    """Tells what was asked for."""
+    """Tells what was asked for, once where it was asked for again and again."""
 
     def __init__(self) -> None:
         super().__init__(8)
         self.asked: list[Catalogue] = []
 
-    def of(self, catalogue: Catalogue) -> CatalogueColumns:
-        self.asked.append(catalogue)
-        return super().of(catalogue)
+    def of(self, wanted: Catalogue) -> CatalogueColumns:
+        if not (self.asked and self.asked[-1] is wanted):
+            self.asked.append(wanted)
+        return super().of(wanted)
 
 
 def a_cluster(cluster_id: str = "home", revision: int = 1) -> ClusterSnapshot:
@@ -60,6 +65,22 @@ def test_a_catalogue_is_built_when_it_arrives() -> None:
     assert warmed(snapshot) == list(snapshot.catalogues.values())
 
 
+def test_what_most_pods_ask_by_is_read_before_they_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    key_column = catalogue._key_column
+
+    def noted(columns: CatalogueColumns, key: str) -> KeyColumn:
+        read.append(key)
+        return key_column(columns, key)
+
+    monkeypatch.setattr(catalogue, "_key_column", noted)
+
+    warmed(a_cluster())
+
+    assert set(read) >= WELL_KNOWN
+    assert len(read) == len(set(read))
+
+
 def test_a_catalogue_that_stays_is_built_once() -> None:
     first = a_cluster()
     second = replace(first, id=replace(first.id, revision=2))
@@ -88,7 +109,7 @@ def test_what_an_overlay_makes_of_a_catalogue_is_built_when_it_arrives() -> None
     )
     second = replace(first, id=replace(first.id, revision=2), overlays=keyed("overlays", [overlay]))
 
-    (before, again, overlaid) = warmed(first, second)
+    before, overlaid, again = warmed(first, second)
 
     assert before is again
     assert overlaid.instance_types[0].offerings[0].price_nanos_per_hour == 1
