@@ -110,7 +110,11 @@ edits = st.one_of(
         available=flags,
         price_delta_ppm=st.none(),
     ),
-    st.builds(scenario.EditOfferings, available=st.none(), price_delta_ppm=signed),
+    st.builds(
+        scenario.EditOfferings,
+        available=st.none(),
+        price_delta_ppm=st.integers(-1_000_000, 2**63 - 1),
+    ),
 )
 diffs = st.builds(
     scenario.ScenarioDiff,
