@@ -7,6 +7,7 @@ selector counts nobody; an affinity is about pods that match all its terms.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 from libs.domain.pod import PodShape
 from libs.domain.selector import LabelSelector
@@ -92,21 +93,37 @@ class ShapeIndex:
         return term.namespace_selector.matches(dict(known.labels) if known is not None else {})
 
     def _selected(self, selector: LabelSelector) -> Iterable[int]:
+        if all(one.complement and one.absent for one in selector.requirements):
+            # Most are selected; only those that are not are looked up.
+            return self._everyone.difference(
+                *(
+                    self._labelled((one.key, value))
+                    for one in selector.requirements
+                    for value in one.values
+                )
+            )
         return [
             number
             for number in self._candidates(selector)
             if selector.matches(dict(self.shape(number).labels))
         ]
 
+    @cached_property
+    def _everyone(self) -> frozenset[int]:
+        return frozenset((*self._own.by_id, *(self._bound.by_shape if self._bound else ())))
+
+    def _labelled(self, label: tuple[str, str]) -> Iterator[int]:
+        """Yield the shapes with a label, some of them twice."""
+        yield from self._own.by_label.get(label, ())
+        if self._bound is not None:
+            there = self._bound.residents.by_label.get(label, ())
+            yield from (one for one in there if one in self._bound.by_shape)
+
     def _candidates(self, selector: LabelSelector) -> Iterator[int]:
         """Yield the shapes that may be selected, some of them twice."""
         labels = selected_labels(selector)
         if labels is None:
-            yield from self._own.by_id
-            yield from () if self._bound is None else self._bound.by_shape
+            yield from self._everyone
             return
         for label in labels:
-            yield from self._own.by_label.get(label, ())
-            if self._bound is not None:
-                there = self._bound.residents.by_label.get(label, ())
-                yield from (one for one in there if one in self._bound.by_shape)
+            yield from self._labelled(label)

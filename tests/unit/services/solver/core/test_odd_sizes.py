@@ -5,8 +5,20 @@ from typing import Any
 
 import pytest
 
+from libs.domain.labels import INSTANCE_TYPE as TYPE
+from libs.domain.pod import PodShape
+from libs.domain.selector import LabelSelector
 from services.solver.core.algebra import Algebra
-from tests.support.builders import a_pod, a_pool, a_shape, require
+from services.solver.core.shape_index import ShapeIndex
+from tests.support.builders import (
+    a_node_term,
+    a_pod,
+    a_pool,
+    a_port,
+    a_shape,
+    a_term,
+    require,
+)
 from tests.unit.services.solver.core.asking import plan_of
 
 
@@ -50,3 +62,54 @@ def test_pods_that_want_a_pool_each_are_not_held_against_all_pools(narrowed: lis
 
     assert len(plan.nodeclaims) == count
     assert len(narrowed) <= 3 * count
+
+
+@pytest.mark.parametrize(
+    ("bound", "shapes"),
+    [
+        pytest.param(
+            "MOST_EXCLUDED",
+            [
+                a_shape(
+                    number,
+                    required_node_terms=(
+                        a_node_term((TYPE, "NotIn", [f"{number}-{one}" for one in range(10)])),
+                    ),
+                )
+                for number in range(8)
+            ],
+            id="excluded values",
+        ),
+        pytest.param(
+            "MOST_TAKEN",
+            [
+                a_shape(number, host_ports=tuple(a_port(10 * number + one) for one in range(1, 11)))
+                for number in range(8)
+            ],
+            id="host ports",
+        ),
+    ],
+)
+def test_pods_of_one_claim_say_no_more_together_than_a_claim_can_hold(
+    bound: str, shapes: list[PodShape], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pods = [a_pod(f"pod-{shape.id}", shape.id) for shape in shapes]
+    together = plan_of(shapes=shapes, pods=pods)
+    monkeypatch.setattr(f"services.solver.core.claim_class.{bound}", 20)
+    in_pairs = plan_of(shapes=shapes, pods=pods)
+    monkeypatch.setattr(f"services.solver.core.claim_class.{bound}", 5)
+    alone = plan_of(shapes=shapes, pods=pods)
+
+    assert [len(one.nodeclaims) for one in (together, in_pairs, alone)] == [1, 4, 8]
+    assert not (*in_pairs.unplaced, *alone.unplaced)
+
+
+def test_a_selector_of_all_but_some_looks_at_those_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    shapes = {number: a_shape(number, labels={"id": str(number)}) for number in range(20)}
+    index = ShapeIndex(shapes.values(), {})
+    selector = LabelSelector(requirements=require(("id", "NotIn", ["3", "5"])))
+    monkeypatch.setattr(LabelSelector, "matches", None)
+
+    found = index.matching_all((a_term(selector=selector, namespaces=("default",)),))
+
+    assert found == shapes.keys() - {3, 5}
