@@ -8,8 +8,8 @@ Laws:
       few such values stay within int64.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ Bools = npt.NDArray[np.bool_]
 MOST = 2**60
 UNBOUNDED = 2**40
 """A number of pods that no node reaches."""
+_MANY_COLUMNS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Dimensions:
     """Resource names in the order of the columns; `cpu`, `memory` and `pods` come first."""
 
     names: tuple[str, ...]
+    _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        places = {name: place for place, name in enumerate(self.names)}
+        object.__setattr__(self, "_places", places)
 
     @classmethod
     def of(cls, many: Iterable[Resources]) -> "Dimensions":
@@ -39,11 +45,19 @@ class Dimensions:
 
     def requests(self, resources: Resources) -> Ints:
         """Return a request as a vector (n_resources,)."""
-        return np.array([min(resources.get(name), MOST) for name in self.names], np.int64)
+        return self._vector({name: min(amount, MOST) for name, amount in resources.items()})
 
     def room(self, resources: Resources) -> Ints:
         """Return what a node offers as a vector (n_resources,); missing is none."""
-        return np.array([as_room(resources.get(name)) for name in self.names], np.int64)
+        return self._vector({name: as_room(amount) for name, amount in resources.items()})
+
+    def _vector(self, amounts: Mapping[str, int]) -> Ints:
+        found = [0] * len(self.names)
+        for name, amount in amounts.items():
+            place = self._places.get(name)
+            if place is not None:
+                found[place] = amount
+        return np.array(found, np.int64)
 
     def resources(self, vector: Ints) -> Resources:
         """Return the vector as resources, zeros left out."""
@@ -66,7 +80,9 @@ def covering(room: Ints, request: Ints | int) -> Bools:
     enough = np.greater_equal(room, request)
     if not enough.shape[-1]:
         return np.ones(enough.shape[:-1], np.bool_)
-    # Column by column: there are few, and numpy is slow at many short rows.
+    if enough.shape[-1] > _MANY_COLUMNS:
+        return np.asarray(enough.all(axis=-1), np.bool_)
+    # Column by column: numpy is slow at many short rows.
     found: Bools = enough[..., 0]
     for column in range(1, enough.shape[-1]):
         found = found & enough[..., column]
