@@ -36,13 +36,18 @@ class Program:
     """Names of the declared variables that the expression reads."""
     code: Code
 
-    def evaluate(self, bindings: Mapping[str, Value]) -> Value:
+    def evaluate(self, bindings: Mapping[str, Value], left: list[int] | None = None) -> Value:
         """Return the expression's value.
+
+        Args:
+            bindings: values of the variables.
+            left: one number, how many steps all loops may take, lowered by those that are taken.
 
         Raises:
             CelError: it has none for these bindings.
         """
-        return self.code({**bindings, macros.STEPS_LEFT: [macros.MOST_STEPS]})
+        steps = [macros.MOST_STEPS] if left is None else left
+        return self.code({**bindings, macros.STEPS_LEFT: steps})
 
 
 def compile_expression(source: str, variables: frozenset[str]) -> Program:

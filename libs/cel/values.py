@@ -19,7 +19,7 @@ Value: TypeAlias = Any
 """A CEL value, as the module's docstring lists them."""
 
 
-MOST_ITEMS = 2**20
+MOST_ITEMS = 2**16
 """Most characters, bytes or items that an operation may put together."""
 
 

@@ -14,7 +14,7 @@ from services.solver.core.devices import capacity
 from services.solver.core.devices.constraints import Constraint
 from services.solver.core.devices.offer import Candidate
 from services.solver.core.devices.search import Found, Seen, search
-from services.solver.core.devices.selecting import Selectors
+from services.solver.core.devices.selecting import Selectors, shown
 from services.solver.core.devices.sharing import described
 
 _MOST_STEPS = 5_000
@@ -94,7 +94,7 @@ def _way(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> str:
     if wanted > MOST_DEVICES_OF_CLAIM:
         return f"{name}{wanted} devices are asked for, a claim gets at most {MOST_DEVICES_OF_CLAIM}"
     if found.meant < max(wanted, 1):
-        refusing = f"; selector {found.selector!r} refuses others" if found.selector else ""
+        refusing = f"; selector {shown(found.selector)} refuses others" if found.selector else ""
         pools = f"; {'; '.join(seen.offer.unusable)}" if seen.offer.unusable else ""
         asked = "all" if sub.all else str(wanted)
         there = (

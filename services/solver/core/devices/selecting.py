@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from libs.cel import semver
+from libs.cel.macros import MOST_STEPS
 from libs.cel.program import Program, compile_expression
 from libs.cel.values import CelError, OpenMap, Poison, Quantity, type_name
 from libs.domain.device import (
@@ -27,6 +28,11 @@ from libs.domain.errors import InvalidRequest
 
 _VARIABLES = frozenset({"device"})
 _UNIT = 1000
+_MOST_STEPS_OF_PLAN = 5_000_000
+"""Steps of loops in all expressions of a plan, some seconds, before each device gets only a few."""
+_LEAST_STEPS = 50
+_LONGEST_SHOWN = 200
+"""Characters of an expression that a problem repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +50,7 @@ class Selectors:
         self._programs: dict[str, Program | Broken] = {}
         self._bindings: dict[int, tuple[Device, dict[str, Any]]] = {}
         self._verdicts: dict[tuple[str, int], bool | Broken] = {}
+        self._steps_left = _MOST_STEPS_OF_PLAN
 
     def has_class(self, name: str) -> bool:
         """Tell whether there is such a class of devices."""
@@ -92,7 +99,14 @@ class Selectors:
             program = self._program(expression)
             if isinstance(program, Broken):
                 return program
-            found = self._verdicts[key] = _evaluate(program, self._binding(driver, device))
+            found = self._verdicts[key] = self._evaluate(program, self._binding(driver, device))
+        return found
+
+    def _evaluate(self, program: Program, bindings: Mapping[str, Any]) -> bool | Broken:
+        steps = max(min(MOST_STEPS, self._steps_left), _LEAST_STEPS)
+        left = [steps]
+        found = _evaluate(program, bindings, left)
+        self._steps_left -= steps - left[0]
         return found
 
     def _program(self, expression: str) -> Program | Broken:
@@ -101,7 +115,7 @@ class Selectors:
             try:
                 found = compile_expression(expression, _VARIABLES)
             except InvalidRequest as error:
-                found = Broken(problem=f"{expression!r} is no CEL: {error}")
+                found = Broken(problem=f"{shown(expression)} is no CEL: {error}")
             self._programs[expression] = found
         return found
 
@@ -124,15 +138,22 @@ def _fails(owner: str, found: Broken) -> str:
     return f"a selector of {owner} fails: {found.problem}"
 
 
-def _evaluate(program: Program, bindings: Mapping[str, Any]) -> bool | Broken:
+def shown(expression: str) -> str:
+    """Return an expression as problems repeat it."""
+    if len(expression) <= _LONGEST_SHOWN:
+        return repr(expression)
+    return f"{expression[:_LONGEST_SHOWN]!r} and {len(expression) - _LONGEST_SHOWN} characters more"
+
+
+def _evaluate(program: Program, bindings: Mapping[str, Any], left: list[int]) -> bool | Broken:
     try:
-        value = program.evaluate(bindings)
+        value = program.evaluate(bindings, left)
         if value is True or value is False:
             return bool(value)
         problem = f"it is of type {type_name(value)}, not bool"
     except CelError as error:
         problem = str(error)
-    return Broken(problem=f"{program.source!r}: {problem}")
+    return Broken(problem=f"{shown(program.source)}: {problem}")
 
 
 def _as_value(driver: str, device: Device) -> dict[str, Any]:

@@ -1,17 +1,26 @@
 """How much a search tries before it gives up."""
 
+from typing import Any
+
 import pytest
 
-from libs.domain.device import DeviceConstraint
-from services.solver.core.devices.search import NotFound
+from libs.domain.device import DeviceClass, DeviceConstraint
+from libs.domain.feature_gates import FeatureGate
+from libs.domain.solution import SolveOptions
+from services.solver.core.devices.search import Found, NotFound, search
+from services.solver.core.devices.selecting import Broken, Selectors
 from services.solver.core.devices.usage import Ledger
+from tests.support.builders import a_node, a_pod, a_shape
+from tests.unit.services.solver.core.asking import plan_of
 from tests.unit.services.solver.core.devices.pools import (
+    CLASSES,
     DRIVER,
     a_claim,
     a_device,
     a_place,
     a_pool,
     a_request,
+    a_way,
     find,
     names,
 )
@@ -80,3 +89,54 @@ def test_requests_that_no_constraint_lets_through_together_are_not_searched(
     found = find(a_place(a_pool(*devices)), a_claim(*requests, constraints=[stated]))
 
     assert found == NotFound(steps=0)
+
+
+def test_expressions_that_loop_for_long_on_every_device_are_stopped_within_a_plan(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("services.solver.core.devices.selecting._MOST_STEPS_OF_PLAN", 1_000)
+    numbers = list(range(20))
+    loops = f"{numbers}.all(a, {numbers}.all(b, a + b >= 0))"
+    selectors = Selectors({"gpu": DeviceClass(name="gpu", selectors=(loops,))})
+    devices = [a_device(f"d{index}") for index in range(9)]
+    verdicts = [selectors.match(a_way(), DRIVER, one) for one in devices]
+
+    assert verdicts.count(True) < 3
+    broken = verdicts[-1]
+    assert isinstance(broken, Broken)
+    assert "cost limit exceeded" in broken.problem
+
+
+def test_problems_repeat_only_the_beginning_of_a_long_expression() -> None:
+    selectors = Selectors({"gpu": DeviceClass(name="gpu", selectors=("x" * 20_000,))})
+
+    problem = selectors.not_compiled(a_way())
+
+    assert len(problem) < 500
+    assert "19800 characters more" in problem
+
+
+def test_shapes_that_claim_the_same_are_refused_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counting(*given: Any) -> Found | NotFound:
+        calls.append(1)
+        return search(*given)
+
+    monkeypatch.setattr("services.solver.core.devices.allocating.search", counting)
+    count = 12
+    plan = plan_of(
+        nodes=[a_node("node-1")],
+        nodepools=[],
+        shapes=[
+            a_shape(number, cpu=f"{100 + number}m", device_claims=(a_claim(a_request(count=9)),))
+            for number in range(count)
+        ],
+        pods=[a_pod(f"pod-{number}", number) for number in range(count)],
+        device_classes=CLASSES.values(),
+        device_pools=[a_pool(a_device("d0"), node_name="node-1")],
+        options=SolveOptions(feature_gates={FeatureGate.DYNAMIC_RESOURCES: True}),
+    )
+
+    assert sum(len(one.pod_uids) for one in plan.unplaced) == count
+    assert len(calls) < 6
