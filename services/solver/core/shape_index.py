@@ -110,7 +110,7 @@ class ShapeIndex:
 
     @cached_property
     def _everyone(self) -> frozenset[int]:
-        return frozenset((*self._own.by_id, *(self._bound.by_shape if self._bound else ())))
+        return frozenset((*self._own.by_id, *(() if self._bound is None else self._bound.by_shape)))
 
     def _labelled(self, label: tuple[str, str]) -> Iterator[int]:
         """Yield the shapes with a label, some of them twice."""
