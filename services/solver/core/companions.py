@@ -73,14 +73,15 @@ def _alike(
 ) -> Iterator[tuple[frozenset[int], list[int]]]:
     """Yield (others, shapes): those alike in near which others they must be, and where they may.
 
-    Thousands of shapes that differ in size alone would otherwise be looked at in pairs.
+    Thousands of shapes that differ in size alone, or in labels that have nothing to do with being
+    near each other, would otherwise be looked at in pairs.
     """
     found: dict[object, list[int]] = {}
     for number, others in matched.items():
         ask = asks[number][-1]
         keys = _keys(ask.shape)
         room = tuple((key, reach(ask, key)) for key in sorted(keys - {label_keys.HOSTNAME}))
-        found.setdefault((others, keys, ask.places, room), []).append(number)
+        found.setdefault((others, keys, _projected(ask, keys), room), []).append(number)
     for alike in found.values():
         yield matched[alike[0]], alike
 

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 from libs.domain.labels import INSTANCE_TYPE as TYPE
+from libs.domain.labels import ZONE
 from libs.domain.pod import PodShape
 from libs.domain.selector import LabelSelector
+from services.solver.core import companions
 from services.solver.core.algebra import Algebra
+from services.solver.core.ask import Place
 from services.solver.core.shape_index import ShapeIndex
 from tests.support.builders import (
     a_node_term,
@@ -113,3 +116,33 @@ def test_a_selector_of_all_but_some_looks_at_those_alone(monkeypatch: pytest.Mon
     found = index.matching_all((a_term(selector=selector, namespaces=("default",)),))
 
     assert found == shapes.keys() - {3, 5}
+
+
+def test_companions_that_differ_in_other_labels_are_not_looked_at_in_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[int] = []
+    shared: Callable[..., tuple[Place, ...]] = companions._shared
+
+    def counting(*given: Any) -> tuple[Place, ...]:
+        looked_at.append(1)
+        return shared(*given)
+
+    monkeypatch.setattr(companions, "_shared", counting)
+    count = 20
+    plan = plan_of(
+        nodepools=[a_pool(requirements=require(("team", "Exists", [])))],
+        shapes=[
+            a_shape(
+                number,
+                labels={"app": "web"},
+                selector={"team": str(number)},
+                affinity=(a_term(ZONE),),
+            )
+            for number in range(count)
+        ],
+        pods=[a_pod(f"pod-{number}", number) for number in range(count)],
+    )
+
+    assert len(plan.nodeclaims) == count
+    assert len(looked_at) <= count
