@@ -6,6 +6,7 @@ means for whom.
 
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape, SharedVolume
@@ -32,6 +33,8 @@ class Tallies:
         self._index = ShapeIndex((), {})
         self._rules: dict[int, Rules] = {}
         """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
+        self._by_terms: dict[tuple[int, ...], _Matching] = {}
+        """By the identities of the terms."""
         self._spread: dict[int, list[Tally]] = {}
         """By id of the ask, one per constraint."""
         self._asks: list[Ask] = []
@@ -80,11 +83,8 @@ class Tallies:
     def _tallies_of(self, ask: Ask) -> list[Tally]:
         """Return the tallies that the constraints of an ask are about."""
         found = self._spread_tallies(ask)
-        for terms in ask.affinity:
-            found += [self._matching_tally(terms, key) for key in _keys(terms)]
-        for term in ask.anti_affinity:
-            key = label_keys.canonical_key(term.topology_key)
-            found.append(self._matching_tally((term,), key))
+        for terms in (*ask.affinity, *((term,) for term in ask.anti_affinity)):
+            found += self._matching(terms).tallies
         return found
 
     def _own_tallies(
@@ -148,6 +148,21 @@ class Tallies:
             key = label_keys.canonical_key(one.topology_key)
             self._add(("volume", one), _of_shapes(key, ids, ids))
 
+    def _matching(self, terms: tuple[PodAffinityTerm, ...]) -> "_Matching":
+        """Return what is known of terms, by their identity.
+
+        As preferences are given up, those that are left are asked about again, one time each.
+        """
+        identity = tuple(map(id, terms))
+        found = self._by_terms.get(identity)
+        if found is None:
+            found = self._by_terms[identity] = _Matching(
+                terms=terms,
+                tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
+                shapes=self._index.matching_all(terms),
+            )
+        return found
+
     def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
         name = ("matching", terms, key)
         found = self.all.get(name)
@@ -171,15 +186,12 @@ class Tallies:
         shape = ask.shape
         apart = []
         for term in ask.anti_affinity:
-            tally = self._matching_tally((term,), label_keys.canonical_key(term.topology_key))
+            (tally,) = self._matching((term,)).tallies
             apart.append((tally, shape.id in tally.shapes))
         apart += [(one.tally, shape.id in one.tally.shapes) for one in self.keepers(shape)]
         affinity = tuple(
-            AffinityRule(
-                tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
-                own=shape.id in self._index.matching_all(terms),
-            )
-            for terms in ask.affinity
+            AffinityRule(tallies=known.tallies, own=shape.id in known.shapes)
+            for known in map(self._matching, ask.affinity)
         )
         spread = [
             SpreadRule(tally=tally, constraint=constraint, own=_counts_itself(constraint, shape))
@@ -208,6 +220,17 @@ class Tallies:
             return False
         own = {shape.id}
         return tally.shapes == own and tally.readers <= own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Matching:
+    """Terms for one and the same pod, and what counts those that match."""
+
+    terms: tuple[PodAffinityTerm, ...]
+    """Kept, so that nothing else gets their identity."""
+    tallies: tuple[Tally, ...]
+    """One per topology key, in order of the key."""
+    shapes: frozenset[int]
 
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:

@@ -9,7 +9,8 @@ from libs.domain.labels import INSTANCE_TYPE as TYPE
 from libs.domain.labels import ZONE
 from libs.domain.pod import PodShape
 from libs.domain.selector import LabelSelector
-from services.solver.core import companions
+from libs.domain.topology import PodAffinityTerm, WeightedPodAffinityTerm
+from services.solver.core import companions, tallies
 from services.solver.core.algebra import Algebra
 from services.solver.core.ask import Place
 from services.solver.core.shape_index import ShapeIndex
@@ -20,7 +21,9 @@ from tests.support.builders import (
     a_port,
     a_shape,
     a_term,
+    pods,
     require,
+    selecting,
 )
 from tests.unit.services.solver.core.asking import plan_of
 
@@ -146,3 +149,27 @@ def test_companions_that_differ_in_other_labels_are_not_looked_at_in_pairs(
 
     assert len(plan.nodeclaims) == count
     assert len(looked_at) <= count
+
+
+def test_terms_are_looked_up_once_however_many_preferences_are_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_up: list[PodAffinityTerm] = []
+    keys: Callable[..., tuple[str, ...]] = tallies._keys
+
+    def counting(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
+        looked_up.extend(terms)
+        return keys(terms)
+
+    monkeypatch.setattr(tallies, "_keys", counting)
+    count = 12
+    preferred = tuple(
+        WeightedPodAffinityTerm(
+            weight=1 + number, term=a_term(ZONE, selector=selecting(q=str(number)))
+        )
+        for number in range(count)
+    )
+    plan = plan_of(shapes=[a_shape(preferred_affinity=preferred)], pods=pods(1))
+
+    assert len(plan.nodeclaims) == 1
+    assert len(looked_up) == count
