@@ -27,7 +27,7 @@ from libs.kube.objects.pod import Pod, PodSpec
 Labels = tuple[tuple[str, str], ...]
 
 _SPARE = 1000
-_encode = msgspec.msgpack.Encoder().encode
+_encoded = msgspec.msgpack.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -195,6 +195,14 @@ def _text(pod: Pod) -> bytes:
             spec.topology_spread_constraints,
         )
     )
+
+
+def _encode(read: object) -> bytes:
+    """Return a text that is equal for what is equal."""
+    try:
+        return _encoded(read)
+    except OverflowError:  # a quantity may be written as an integer of any length
+        return repr(read).encode()
 
 
 def _text_of_containers(pod: Pod) -> bytes:
