@@ -8,11 +8,17 @@ from operator import is_, not_
 from typing import Any
 
 from libs.domain.pod import PodRow
-from libs.domain.pod_table import COLUMNS, PodBlock, PodTable, ends_block, joined, last_uid
+from libs.domain.pod_table import (
+    COLUMNS,
+    PodBlock,
+    PodTable,
+    block_finder,
+    ends_block,
+    joined,
+    last_uid,
+)
 
 _NOTHING = PodBlock()
-_FEW = 16
-"""Ends of blocks that are looked at to find that of one row."""
 _Changes = Mapping[str, PodRow | None]
 """By uid what becomes of it: its row, or nothing."""
 
@@ -72,11 +78,9 @@ def _by_block(base: PodTable, changed: _Changes) -> Iterator[tuple[int, _Changes
     """Yield the blocks, in order, that change, each with the changes that concern it."""
     found: dict[int, dict[str, PodRow | None]] = defaultdict(dict)
     blocks = base.blocks
-    # Where few rows change, to read the ends of all blocks would take most of the time.
-    ends = [last_uid(block) for block in blocks] if len(changed) * _FEW > len(blocks) else None
+    block_of = block_finder(blocks, len(changed))
     for uid, row in changed.items():
-        at = bisect_left(blocks, uid, key=last_uid) if ends is None else bisect_left(ends, uid)
-        at = min(at, len(blocks) - 1)
+        at = min(block_of(uid), len(blocks) - 1)
         if row is not None or blocks[at].position(uid) is not None:
             found[at][uid] = row
     yield from sorted(found.items())

@@ -11,8 +11,9 @@ Laws:
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from itertools import chain, compress, pairwise
 from operator import attrgetter, not_
 from typing import Any
@@ -20,6 +21,8 @@ from zlib import crc32
 
 from libs.domain.pod import Owner, PodPhase, PodRow, Target
 
+_LOOKS = 16
+"""Ends of blocks that are looked at to find that of one row."""
 _MEAN_ROWS = 64
 """Rows of a block on average: enough that numpy is worth calling, few enough to be made anew."""
 
@@ -157,10 +160,11 @@ class PodTable:
 
     def nodes_of(self, uids: Iterable[str]) -> dict[str, str]:
         """Return the nodes of those of these pods that are on one."""
-        last, found = list(map(last_uid, self.blocks)), {}
-        for uid in uids:
-            at = bisect_left(last, uid)
-            index = self.blocks[at].position(uid) if at < len(last) else None
+        wanted, found = tuple(uids), {}
+        block_of = block_finder(self.blocks, len(wanted))
+        for uid in wanted:
+            at = block_of(uid)
+            index = self.blocks[at].position(uid) if at < len(self.blocks) else None
             if index is not None and (node := self.blocks[at].nodes[index]):
                 found[uid] = node
         return found
@@ -194,6 +198,18 @@ def joined(one: PodBlock, *others: PodBlock) -> PodBlock:
 def last_uid(block: PodBlock) -> str:
     """Return the uid by which a block, which has rows, is found."""
     return block.uids[-1]
+
+
+def block_finder(blocks: Sequence[PodBlock], lookups: int) -> Callable[[str], int]:
+    """Return what tells which block a uid belongs to, or that it is behind them all.
+
+    Args:
+        blocks: of a table.
+        lookups: how often it will be asked: to read the ends of all blocks takes as long as some.
+    """
+    if lookups * _LOOKS < len(blocks):
+        return partial(bisect_left, blocks, key=last_uid)
+    return partial(bisect_left, list(map(last_uid, blocks)))
 
 
 def ends_block(uid: str) -> bool:
