@@ -30,7 +30,6 @@ for others, and whether they are terminating.
 
 SHAPE, SEAT, COUNT = range(3)
 NO_PODS = np.zeros((3, 0), np.int64)
-_NOBODY = np.full((2, 1), -1, np.int64)
 _NODE_BITS = 32
 _STALE = 1000
 
@@ -240,7 +239,7 @@ def _merged(there: Sequence[PodCounts], changes: Sequence[PodCounts]) -> PodCoun
     found[COUNT, at[known]] += new[COUNT, known]
     if not known.all():
         found = np.insert(found, at[~known], new[:, ~known], axis=1)
-    return found[:, found[COUNT] != 0]
+    return np.delete(found, np.flatnonzero(found[COUNT] == 0), axis=1)
 
 
 def _by_shape(counts: PodCounts) -> dict[int, PodCounts]:

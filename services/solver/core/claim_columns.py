@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from libs.collections.codes import Codes
+from libs.collections.numbering import Numbering
 from libs.collections.recent import Recent
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.taint import Effect
@@ -25,9 +26,8 @@ class ClaimReader:
     def __init__(self, codes: Codes) -> None:
         self.codes = codes
         self.objects: ObjectColumns[NodeClaim] = ObjectColumns()
-        self.node_classes: list[str] = []
+        self.node_classes: Numbering[str] = Numbering()
         self._lately = Recent(_LATELY)
-        self._node_classes: dict[str, int] = {}
 
     def of(self, claims: Mapping[str, NodeClaim]) -> "ClaimColumns":
         """Return the columns of claims."""
@@ -39,12 +39,7 @@ class ClaimReader:
 
     def read_node_classes(self, claims: Iterable[NodeClaim]) -> Iterator[int]:
         """Yield the numbers of the claims' node classes."""
-        for claim in claims:
-            key = claim.node_class.key
-            if key not in self._node_classes:
-                self.node_classes.append(key)
-                self._node_classes[key] = len(self.node_classes) - 1
-            yield self._node_classes[key]
+        return (self.node_classes.number(claim.node_class.key) for claim in claims)
 
 
 class ClaimColumns:
@@ -66,7 +61,7 @@ class ClaimColumns:
         """Return the keys of their node classes."""
         numbers = self._objects.column("class", self._reader.read_node_classes)
         there = np.flatnonzero(np.bincount(numbers)).tolist()
-        return frozenset(map(self._reader.node_classes.__getitem__, there))
+        return frozenset(map(self._reader.node_classes.content, there))
 
     def prefer_no_schedule(self) -> Bools:
         """Return which of them have a taint that pods only avoid."""

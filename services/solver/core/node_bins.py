@@ -74,9 +74,10 @@ def _rows(given: StandingInput) -> _Rows:
     if len(order) < len(kind_of):
         order = np.concatenate([order, np.flatnonzero(stays & ~initialized)])
     names = nodes.names
+    in_order = len(order) == len(names) and (order[:-1] < order[1:]).all()
     return _Rows(
         order=order,
-        names=tuple(map(names.__getitem__, order.tolist())),
+        names=names if in_order else tuple(map(names.__getitem__, order.tolist())),
         codes=nodes.codes("name")[order],
         kinds=kinds,
         kind_of=kind_of[np.cumsum(stays)[order] - 1],

@@ -4,7 +4,7 @@ Apart because there are thousands of nodes and few kinds: labels and amounts are
 node in its life, everything that is decided about nodes is decided once per kind.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
@@ -12,6 +12,7 @@ from operator import attrgetter
 import numpy as np
 
 from libs.collections.codes import Codes
+from libs.collections.numbering import Numbering
 from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.pod import VolumeAttachCount
@@ -21,7 +22,6 @@ from services.solver.core.vectors import Bools, Ints, as_room
 
 _STARTED = {label_keys.REGISTERED: "true", label_keys.INITIALIZED: "true"}
 _RENAMED = frozenset(label_keys.ALIASES.values())
-_ABSENT = -1
 
 
 def as_started(labels: dict[str, str]) -> dict[str, str]:
@@ -50,21 +50,17 @@ class NodeReader:
     def __init__(self, codes: Codes) -> None:
         self.codes = codes
         self.objects: ObjectColumns[Node] = ObjectColumns()
-        self.kinds: list[NodeKind] = []
-        self._kinds: dict[NodeKind, int] = {}
-        self._values: dict[str, int] = {}
-        self._traits: dict[object, int] = {}
+        self.kinds: Numbering[NodeKind] = Numbering()
+        self._values: Numbering[str | None] = Numbering()
+        self._traits: Numbering[Hashable] = Numbering()
 
     def of(self, nodes: Mapping[str, Node]) -> "NodeColumns":
         """Return the columns of nodes."""
         return NodeColumns(self, nodes, self.objects.of(tuple(nodes.values())))
 
     def values(self, key: str, nodes: Iterable[Node]) -> Iterator[int]:
-        """Yield a number for the value that each node has of a label."""
-        for node in nodes:
-            value = _label(node, key)
-            known = self._values
-            yield _ABSENT if value is None else known.setdefault(value, len(known))
+        """Yield a number for the value, or none, that each node has of a label."""
+        return (self._values.number(_label(node, key)) for node in nodes)
 
     def kinds_of(self, keys: Sequence[str], nodes: Sequence[Node]) -> Ints:
         """Return the numbers of the kinds of nodes, as far as these labels tell."""
@@ -74,20 +70,11 @@ class NodeReader:
             *(asked.column(("label", key), partial(self.values, key)) for key in keys),
         ]
         first, alike = _alike(np.stack(facts))
-        kinds = [_kind(nodes[one], keys) for one in first.tolist()]
-        return np.array(list(map(self._number, kinds)), np.int64)[alike]
+        kinds = [self.kinds.number(_kind(nodes[one], keys)) for one in first.tolist()]
+        return np.array(kinds, np.int64)[alike]
 
     def _read_traits(self, nodes: Iterable[Node]) -> Iterator[int]:
-        for node in nodes:
-            known = self._traits
-            yield known.setdefault(_traits(node), len(known))
-
-    def _number(self, kind: NodeKind) -> int:
-        number = self._kinds.get(kind)
-        if number is None:
-            self.kinds.append(kind)
-            number = self._kinds[kind] = len(self.kinds) - 1
-        return number
+        return (self._traits.number(_traits(node)) for node in nodes)
 
 
 class NodeColumns:
@@ -130,12 +117,12 @@ class NodeColumns:
         numbers = self._objects.column(
             ("kind", listed), lambda nodes: self._reader.kinds_of(listed, nodes).tolist()
         )[rows]
-        first = np.full(len(self._reader.kinds), len(rows), np.int64)
+        first = np.full(int(numbers.max(initial=-1)) + 1, len(rows), np.int64)
         first[numbers[::-1]] = np.arange(len(rows))[::-1]
         there = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(rows))]
         rank = np.empty(len(first), np.int64)
         rank[there] = np.arange(len(there))
-        return tuple(self._reader.kinds[one] for one in there.tolist()), rank[numbers]
+        return tuple(map(self._reader.kinds.content, there.tolist())), rank[numbers]
 
 
 def _label(node: Node, key: str) -> str | None:
@@ -150,7 +137,7 @@ def _label(node: Node, key: str) -> str | None:
     return label_keys.canonical_labels(labels).get(key) if key in _RENAMED else None
 
 
-def _traits(node: Node) -> object:
+def _traits(node: Node) -> Hashable:
     """Return what else tells kinds apart."""
     hostname = _label(node, label_keys.HOSTNAME) is not None
     flags = node.unschedulable, node.leaving, node.initialized, hostname

@@ -6,6 +6,7 @@ Source: kube-scheduler's PodTopologySpread and InterPodAffinity: a spread constr
 selector counts nobody; an affinity is about pods that match all its terms.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
@@ -14,7 +15,7 @@ from libs.domain.selector import LabelSelector
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from libs.domain.workload import Namespace
 from services.solver.core.bound_pods import BoundPods
-from services.solver.core.residents import Residents, selected_labels
+from services.solver.core.residents import selected_labels
 
 
 class ShapeIndex:
@@ -32,14 +33,18 @@ class ShapeIndex:
         namespaces: Mapping[str, Namespace],
         bound: BoundPods | None = None,
     ) -> None:
-        self._own = Residents().with_more({shape.id: shape for shape in shapes}.values())
+        self._own = {shape.id: shape for shape in shapes}
+        self._by_label: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for shape in self._own.values():
+            for label in shape.labels:
+                self._by_label[label].append(shape.id)
         self._bound = bound
         self._namespaces = namespaces
         self._known: dict[tuple[PodAffinityTerm, ...], frozenset[int]] = {}
 
     def shape(self, number: int) -> PodShape:
         """Return the shape of an id."""
-        found = self._own.by_id.get(number)
+        found = self._own.get(number)
         if found is None and self._bound is not None:
             found = self._bound.residents.by_id[number]
         if found is None:
@@ -110,11 +115,11 @@ class ShapeIndex:
 
     @cached_property
     def _everyone(self) -> frozenset[int]:
-        return frozenset((*self._own.by_id, *(() if self._bound is None else self._bound.by_shape)))
+        return frozenset((*self._own, *(() if self._bound is None else self._bound.by_shape)))
 
     def _labelled(self, label: tuple[str, str]) -> Iterator[int]:
         """Yield the shapes with a label, some of them twice."""
-        yield from self._own.by_label.get(label, ())
+        yield from self._by_label.get(label, ())
         if self._bound is not None:
             there = self._bound.residents.by_label.get(label, ())
             yield from (one for one in there if one in self._bound.by_shape)
