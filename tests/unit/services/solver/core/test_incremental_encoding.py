@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TypeVar
 
 import pytest
@@ -10,6 +11,7 @@ from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.pod import HostPort, Owner, PodPhase, PodRow, PodShape
 from libs.domain.pod_table import PodTable
+from libs.domain.scenario import AddPods, CordonNodes, Edit, RemoveNodes
 from libs.domain.snapshot import ClusterSnapshot, SnapshotUpdate, apply
 from libs.domain.solution import SolveOptions
 from libs.runtime.randomness import Random
@@ -17,6 +19,7 @@ from services.solver.columns import ColumnsCache
 from services.solver.core.encode import encode
 from services.solver.core.market import Memory, Remember
 from services.solver.core.reader import Reader
+from services.solver.core.simulating.edited import edited
 from services.solver.core.solve import solve
 from tests.support.builders import (
     NOW,
@@ -113,14 +116,32 @@ def changed(snapshot: ClusterSnapshot, source: Random) -> ClusterSnapshot:
     )
 
 
+def what_if(snapshot: ClusterSnapshot, source: Random) -> ClusterSnapshot:
+    """Return what edits make of a revision: nodes go or are cordoned, pods come and are more."""
+    names = source.sample(list(snapshot.nodes), 3)
+    edits: tuple[Edit, ...] = (
+        RemoveNodes(names=tuple(names[: source.randrange(0, 3)])),
+        CordonNodes(names=(names[2],)),
+        AddPods(shape=source.choice(SHAPES[:3]), count=source.randrange(1, 5)),
+    )
+    return edited(snapshot, edits)
+
+
+def renumbered(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    """Return a revision in which the numbers of two shapes stand for each other's content."""
+    one, other = snapshot.shapes[1], snapshot.shapes[2]
+    shapes = {**snapshot.shapes, 1: replace(other, id=1), 2: replace(one, id=2)}
+    return replace(snapshot, shapes=MappingProxyType(shapes))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_decision_is_the_same_whatever_was_decided_before(seed: int) -> None:
     source, memory = Random(seed), ColumnsCache(4).memory
     snapshot = a_cluster()
-    for _ in range(5):
-        snapshot = changed(snapshot, source)
-
-        assert solve(snapshot, SolveOptions(), memory=memory) == solve(snapshot, SolveOptions())
+    for step in range(5):
+        snapshot = changed(renumbered(snapshot) if step == 3 else snapshot, source)
+        for one in (snapshot, what_if(snapshot, source), what_if(snapshot, source)):
+            assert solve(one, SolveOptions(), memory=memory) == solve(one, SolveOptions())
 
 
 def counting(remember: Remember, made: list[Hashable]) -> Remember:
@@ -178,3 +199,28 @@ def test_a_change_costs_the_blocks_and_nodes_that_changed(
 
     assert reader.pods.blocks.made == blocks + 1
     assert made[names:] == []
+
+
+def test_a_what_if_costs_its_edits() -> None:
+    reader = Reader()
+    memory = replace(ColumnsCache(4).memory, reader=lambda: reader)
+    base = a_cluster(nodes=200, pods=4_000)
+    encode(edited(base, [CordonNodes(names=("node-01",))]), SolveOptions(), NOW, memory)
+    before = encode(base, SolveOptions(), NOW, memory).work.bound
+    blocks, nodes, claims = (
+        reader.pods.blocks.made,
+        reader.nodes.objects.read,
+        reader.claims.objects.read,
+    )
+
+    after = edited(base, [RemoveNodes(names=("node-107",))])
+    bound = encode(after, SolveOptions(), NOW, memory).work.bound
+
+    moved = list(base.pods.bound_to(frozenset({"node-107"})))
+    touched = {row.shape for row in moved}
+    assert reader.pods.blocks.made - blocks <= len(moved) == 20
+    assert (reader.nodes.objects.read, reader.claims.objects.read) == (nodes, claims)
+    assert bound.residents is before.residents
+    assert {one for one in bound.by_shape if bound.by_shape[one] is before.by_shape[one]} == (
+        before.by_shape.keys() - touched
+    )
