@@ -195,6 +195,8 @@ class ClaimClasses:
             narrower = self._by_domains(narrower, key, bits)
         if narrower is None or not own:
             return narrower
+        if narrower.taken and len(narrower.taken) + len(own) > MOST_TAKEN:
+            return None
         if conflict(narrower.taken, own):
             return None
         offerings = narrower.offerings
@@ -204,8 +206,6 @@ class ClaimClasses:
         if not offerings.any():
             return None
         taken = narrower.taken | frozenset(own)
-        if len(taken) > max(MOST_TAKEN, len(own)):
-            return None
         return self._class(narrower.template, narrower.requirements, taken, offerings)
 
     def _by_requirements(self, known: ClaimClass, asked: Requirements) -> ClaimClass | None:
@@ -219,6 +219,8 @@ class ClaimClasses:
 
     def _intersect(self, known: ClaimClass, asked: Requirements) -> ClaimClass | None:
         template = known.template
+        if any(_is_too_much(known, one) for one in asked):
+            return None
         requirements = known.requirements.intersection(asked)
         if requirements == known.requirements:
             return known
@@ -228,7 +230,7 @@ class ClaimClasses:
             if one is not None and one != known.requirements.get(key):
                 lenient = key in template.requirements
                 offerings = offerings & template.columns.mask(one, lenient=lenient)
-        if not offerings.any() or _is_too_much(requirements, template, asked):
+        if not offerings.any():
             return None
         return self._class(template, requirements, known.taken, offerings)
 
@@ -320,16 +322,16 @@ class ClaimClasses:
         return found
 
 
-def _is_too_much(made: Requirements, template: Template, asked: Requirements) -> bool:
-    """Tell whether several pods have more values of a key excluded than a claim may state."""
-    for one in asked:
-        found, given = made.get(one.key), template.requirements.get(one.key)
-        if found is None or not found.complement or len(found.values) <= MOST_EXCLUDED:
-            continue
-        own = len(one.values) + (0 if given is None else len(given.values))
-        if len(found.values) > own:
-            return True
-    return False
+def _is_too_much(known: ClaimClass, asked: Requirement) -> bool:
+    """Tell whether a claim would exclude too many values for its pods and one more together."""
+    own = known.requirements.get(asked.key)
+    if own is None or not (own.complement and asked.complement):
+        return False
+    if len(own.values) + len(asked.values) <= MOST_EXCLUDED or asked.values <= own.values:
+        return False
+    given = known.template.requirements.get(asked.key)
+    # What the pool itself excludes is no other pod's.
+    return given is None or not given.complement or own.values != given.values
 
 
 def _any(requirement: Requirement) -> tuple[str, ...]:
