@@ -28,7 +28,7 @@ from libs.domain.errors import InvalidRequest
 
 _VARIABLES = frozenset({"device"})
 _UNIT = 1000
-_MOST_STEPS_OF_PLAN = 5_000_000
+_MOST_STEPS_OF_PLAN = 10_000_000
 """Steps of loops in all expressions of a plan, some seconds, before each device gets only a few."""
 _LEAST_STEPS = 50
 _LONGEST_SHOWN = 200
