@@ -26,7 +26,7 @@ from services.solver.core.block_columns import BlockColumns, read
 from services.solver.core.bound_pods import NO_PODS, BoundPods, PodCounts, less
 from services.solver.core.vectors import Ints
 
-_BASES = 4
+_BASES = 8
 """Most tables that others are derived from."""
 _NEAR = 20
 """Who differs in less than this part of the blocks is near enough: others are not looked at."""
@@ -103,8 +103,10 @@ class PodReader:
             waiting=np.concatenate([_NONE_WAIT, *waiting], axis=1),
             blocks=blocks,
         )
-        # Who others are derived from stays longest: what-ifs come and go.
-        others = (one for one in self._bases if one is not origin)
+        # Who others are derived from stays longest, and whose table is gone shortest: what-ifs
+        # come and go.
+        others = [one for one in self._bases if one is not origin]
+        others.sort(key=lambda one: one.table() is None)
         first = () if origin is None else (origin,)
         self._bases = (*first, _Base(table, shapes, found), *others)[:_BASES]
         return found

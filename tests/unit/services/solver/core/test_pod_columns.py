@@ -155,6 +155,17 @@ def test_the_same_numbers_may_stand_for_other_shapes_in_another_revision() -> No
     assert bound.held("cpu", np.array(bound.codes.of("c"), np.int64)).tolist() == [7000]
 
 
+def test_what_ifs_push_out_no_table_that_lives() -> None:
+    reader, other = PodReader(Codes()), PodTable.from_rows([a_row(1), a_row(2, node="b")])
+    reader.of(TABLE, SHAPES)
+    known = reader.of(other, SHAPES)
+
+    for number in range(20):
+        reader.of(merged(TABLE, PodTable.from_rows([a_row(number)._replace(node="c")]), []), SHAPES)
+
+    assert reader.of(other, SHAPES) is known
+
+
 def test_a_change_of_few_pods_moves_few() -> None:
     before = columns_of([a_row(n, "ab"[n % 2], 1 + n // 2 % 8) for n in range(3_000)]).bound
 
