@@ -94,11 +94,6 @@ class BoundPods:
         return cls(codes, residents, there, _of_daemons(counted))
 
     @property
-    def shapes(self) -> tuple[PodShape, ...]:
-        """The shapes of these pods, in order of their ids."""
-        return tuple(map(self.residents.by_id.__getitem__, self.by_shape))
-
-    @property
     def counts(self) -> PodCounts:
         """All counts in one."""
         return np.concatenate([NO_PODS, *self.by_shape.values()], axis=1)
