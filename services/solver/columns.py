@@ -14,9 +14,9 @@ from libs.domain.capacity import Catalogue
 from libs.domain.nodepool import NodePool
 from libs.domain.overlay import Overlaid, overlaid
 from libs.domain.workload import NodeOverlay
-from services.solver.core.catalogue import CatalogueColumns, build
-from services.solver.core.market import Memory
-from services.solver.core.reader import Reader
+from services.solver.core.offers.catalogue import CatalogueColumns, build
+from services.solver.core.offers.market import Memory
+from services.solver.core.reading.reader import Reader
 
 _FEW = 64
 """Most templates of pools, and readers of nodes and pods, that are kept."""

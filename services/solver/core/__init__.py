@@ -5,17 +5,18 @@ preferences given up; *standing* capacity is nodes and claims in flight, whose r
 *claim* is a node that this plan would buy, whose instance type stays open until the end; a *bin*
 is either, counted standing first; a *tally* counts pods by topology domain.
 
-Layers, each importing only those before it; within one in the order named:
+Layers, each importing only those before it (an import contract holds them to it):
 
-- the input: `vectors`, `highs`, `ask`, `bearing`, `exclusion`, `domains`, `workload`, `precedence`
-- what is sold: `catalogue`, `market`, `price`, `template`, `limits`
-- where pods may go: `claim_class` and `min_values`, `reservations`; `possible`, `standing`;
-  `devices`; `holdings`, `bins`, `targets`
-- what pods mean for each other: `shape_index`, `tally`, `rules`, `ground`; `algebra`, by which the
-  kernel (`kernel/`) counts, judges and places; `tallies`, `counting`, `verdict`, `topology`
-- packing: `problem`, `settling`, `turns`, `packing`; before it
-  `supply`, `companions`, `encode`, around it `gangs`, `latecomers`
-- the answer: `case`, `neighbours`, `pool_reasons`, `standing_reasons`, `reasons`; `holes`,
-  `steering`, `launch`; `messages`, `plan_id`, `answer`
-- the questions: `solve`, `acceptance`, `explaining`, `simulating`, `consolidating`
+- `vectors`, `sums`, `domains`, `exclusion`, `highs`: what all compute with
+- `reading`: clusters in columns, shared by revisions and what-ifs
+- `pods`: groups of waiting pods and what they ask for
+- `offers`: what is sold, and what a claim may still become
+- `standing`: nodes and claims in flight
+- `devices`: claims of devices
+- `topology`: what pods mean for each other; in it `algebra`, by which the kernel (`kernel/`)
+  counts, judges and places
+- `packing`: the problem and its rounds
+- `reasons`, `answer`: who has no place and why; what is bought
+- `packed`, `refining`: the fast answer, and a cheaper one
+- `solve`, `acceptance`, `explaining`, `simulating`, `consolidating`: the questions
 """

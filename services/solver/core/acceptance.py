@@ -19,9 +19,9 @@ from libs.domain.solution import PreferencePolicy, SolveOptions
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 from services.solver.core.devices.allocating import Grant
 from services.solver.core.devices.extended import resource_classes
-from services.solver.core.encode import encode, problem
-from services.solver.core.market import NOTHING_REMEMBERED
-from services.solver.core.problem import Problem
+from services.solver.core.offers.market import NOTHING_REMEMBERED
+from services.solver.core.packing.encode import encode, problem
+from services.solver.core.packing.problem import Problem
 
 _Constraint = TypeVar("_Constraint", PodAffinityTerm, TopologySpread)
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from libs.domain.errors import Unavailable
-from services.solver.core.answer import Answer, answer
-from services.solver.core.encode import Encoded, problem
-from services.solver.core.gangs import whole
-from services.solver.core.latecomers import with_latecomers_first
-from services.solver.core.packing import Packer
-from services.solver.core.problem import Problem
-from services.solver.core.workload import Group
+from services.solver.core.answer.answer import Answer, answer
+from services.solver.core.packing.encode import Encoded, problem
+from services.solver.core.packing.gangs import whole
+from services.solver.core.packing.latecomers import with_latecomers_first
+from services.solver.core.packing.packing import Packer
+from services.solver.core.packing.problem import Problem
+from services.solver.core.pods.workload import Group
 
 Cancelled = Callable[[], bool]
 

@@ -10,11 +10,11 @@ from functools import partial
 from libs.domain.plan import Plan
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Cost, PodCounts, Solution, SolveOptions
-from services.solver.core.encode import encode
-from services.solver.core.market import NOTHING_REMEMBERED, Memory
+from services.solver.core.answer.plan_id import plan_id
+from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
+from services.solver.core.offers.price import existing_price
 from services.solver.core.packed import packed
-from services.solver.core.plan_id import plan_id
-from services.solver.core.price import existing_price
+from services.solver.core.packing.encode import encode
 from services.solver.core.refining.refine import refine, unrefined
 
 VERSION = "3"

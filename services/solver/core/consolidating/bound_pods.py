@@ -8,7 +8,7 @@ from collections.abc import Iterable, Set
 import numpy as np
 
 from libs.domain.pod import PodShape
-from services.solver.core.bound_pods import COUNT, BoundPods, less, nodes_of, pod_counts
+from services.solver.core.reading.bound_pods import COUNT, BoundPods, less, nodes_of, pod_counts
 
 Moved = tuple[PodShape, str, int]
 """So many pods of one shape, and the node where they run from now on."""

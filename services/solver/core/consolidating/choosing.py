@@ -20,7 +20,7 @@ from services.solver.core.consolidating.leavers import Leaver
 from services.solver.core.consolidating.remains import Remains, has_room, spare
 from services.solver.core.consolidating.teams import cheapest, team
 from services.solver.core.consolidating.trial import Attempt, Bench, Failure, Found, attempt
-from services.solver.core.template import Template
+from services.solver.core.offers.template import Template
 from services.solver.core.vectors import Ints
 
 _MOST_ROUNDS = 4

@@ -16,6 +16,7 @@ from libs.domain.blocking import BlockerKind
 from libs.domain.plan import Blocker, Command, Decision, Plan
 from libs.domain.question import ConsolidateQuestion, Consolidation
 from libs.domain.snapshot import ClusterSnapshot, SnapshotId
+from services.solver.core.answer.plan_id import plan_id
 from services.solver.core.consolidating.balance import Balance, balance
 from services.solver.core.consolidating.budgets import budgets, reason_of
 from services.solver.core.consolidating.choosing import UNBALANCED, Bounds, Chooser
@@ -31,12 +32,11 @@ from services.solver.core.consolidating.node_prices import NodePrices
 from services.solver.core.consolidating.remains import read
 from services.solver.core.consolidating.settling import settled
 from services.solver.core.consolidating.trial import Bench, Found
-from services.solver.core.encode import Encoded, problem
-from services.solver.core.market import NOTHING_REMEMBERED, Memory
-from services.solver.core.plan_id import plan_id
-from services.solver.core.price import existing_price
+from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
+from services.solver.core.offers.price import existing_price
+from services.solver.core.packing.encode import Encoded, problem
+from services.solver.core.pods.workload import Group
 from services.solver.core.solve import VERSION
-from services.solver.core.workload import Group
 
 _ID_BYTES = 12
 

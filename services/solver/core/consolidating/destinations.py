@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from libs.domain.nodeclaim import ConditionType, NodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.standing import Standing
+from services.solver.core.standing.standing import Standing
 
 
 def closed(standing: Standing, snapshot: ClusterSnapshot, now: datetime) -> frozenset[str]:

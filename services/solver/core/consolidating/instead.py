@@ -15,14 +15,14 @@ from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import PlannedNodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.resources import CPU, NOTHING, Resources
-from services.solver.core.claim_class import ClaimClass
+from services.solver.core.answer.launch import planned, purchase
 from services.solver.core.consolidating.remains import Remains, with_bin
 from services.solver.core.consolidating.replacing import Replacement
 from services.solver.core.domains import is_single, members
-from services.solver.core.launch import planned, purchase
-from services.solver.core.packing import Packer
-from services.solver.core.problem import Problem
-from services.solver.core.standing import Standing, StandingClass
+from services.solver.core.offers.claim_class import ClaimClass
+from services.solver.core.packing.packing import Packer
+from services.solver.core.packing.problem import Problem
+from services.solver.core.standing.standing import Standing, StandingClass
 from services.solver.core.vectors import Ints
 
 

@@ -21,10 +21,10 @@ from libs.domain.pod import PodRow, PodShape
 from libs.domain.price import OfferingKey
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.consolidating.node_prices import NodePrices
-from services.solver.core.encode import Encoded
 from services.solver.core.exclusion import conflict, exclusives
+from services.solver.core.packing.encode import Encoded
+from services.solver.core.pods.workload import Group
 from services.solver.core.vectors import Ints
-from services.solver.core.workload import Group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

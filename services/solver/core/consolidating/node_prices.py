@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from libs.domain import labels as label_keys
 from libs.domain.node import Node
 from libs.domain.price import OfferingKey, offering_key, prices
-from services.solver.core.encode import Encoded
+from services.solver.core.packing.encode import Encoded
 
 
 class NodePrices:

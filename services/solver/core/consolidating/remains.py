@@ -16,15 +16,15 @@ from libs.domain.pod_change import merged
 from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
-from services.solver.core.bins import Bins
-from services.solver.core.bound_pods import BoundPods
 from services.solver.core.consolidating.bound_pods import Moved, with_pods, without_nodes
-from services.solver.core.encode import Encoded, encode
-from services.solver.core.market import Memory
-from services.solver.core.node_bins import positions
-from services.solver.core.standing import Standing, StandingClass
+from services.solver.core.offers.market import Memory
+from services.solver.core.packing.bins import Bins
+from services.solver.core.packing.encode import Encoded, encode
+from services.solver.core.pods.workload import Group
+from services.solver.core.reading.bound_pods import BoundPods
+from services.solver.core.standing.node_bins import positions
+from services.solver.core.standing.standing import Standing, StandingClass
 from services.solver.core.vectors import Bools, Ints, covering
-from services.solver.core.workload import Group
 
 _SAMPLE = "\0sample-"
 """Begins uids of pods that stand for their shape; no object has such a uid."""

@@ -17,11 +17,11 @@ from libs.domain import labels as label_keys
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.requirement import Requirement
 from libs.domain.solution import MinValuesPolicy
-from services.solver.core.catalogue import CatalogueColumns
-from services.solver.core.claim_class import ClaimClass
+from services.solver.core.answer.launch import LaunchList, LaunchLists
 from services.solver.core.consolidating.leavers import Leaver
-from services.solver.core.launch import LaunchList, LaunchLists
-from services.solver.core.problem import Problem
+from services.solver.core.offers.catalogue import CatalogueColumns
+from services.solver.core.offers.claim_class import ClaimClass
+from services.solver.core.packing.problem import Problem
 from services.solver.core.vectors import Bools, Ints
 
 LEAST_SPOT_TYPES = 15

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from services.solver.core.packing import Packer
-from services.solver.core.workload import Group
+from services.solver.core.packing.packing import Packer
+from services.solver.core.pods.workload import Group
 
 
 @dataclass(frozen=True, slots=True)

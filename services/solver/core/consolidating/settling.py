@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from services.solver.core.consolidating.remains import Remains, after
 from services.solver.core.consolidating.seats import seats
-from services.solver.core.encode import Encoded
 from services.solver.core.packed import packed
-from services.solver.core.workload import Group
+from services.solver.core.packing.encode import Encoded
+from services.solver.core.pods.workload import Group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,17 +12,17 @@ from libs.domain.errors import Unavailable
 from libs.domain.plan import Nomination, PlannedNodeClaim
 from libs.domain.reason import Rule
 from libs.domain.resources import CPU, MEMORY
-from services.solver.core.case import a_case
 from services.solver.core.consolidating.instead import claim_of, with_replacement
 from services.solver.core.consolidating.leavers import Leaver
 from services.solver.core.consolidating.remains import Remains, after, trial_of
 from services.solver.core.consolidating.replacing import Replacement, replacement
 from services.solver.core.consolidating.seats import Seats, seats
-from services.solver.core.encode import Encoded, problem
-from services.solver.core.packing import Packer
-from services.solver.core.pool_reasons import pool_rejection
-from services.solver.core.problem import Problem
-from services.solver.core.workload import Group, choice
+from services.solver.core.packing.encode import Encoded, problem
+from services.solver.core.packing.packing import Packer
+from services.solver.core.packing.problem import Problem
+from services.solver.core.pods.workload import Group, choice
+from services.solver.core.reasons.case import a_case
+from services.solver.core.reasons.pool_reasons import pool_rejection
 
 _NO_PLACE = "its pods have no other place"
 

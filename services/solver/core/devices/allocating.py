@@ -14,7 +14,6 @@ import numpy as np
 
 from libs.domain.device import DeviceClaim
 from libs.domain.pod import PodShape
-from services.solver.core.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.devices.inventory import Inventory, Terms, allows, for_new_nodes
 from services.solver.core.devices.kinds import Kind, Kinds
 from services.solver.core.devices.offer import Candidate, Offer, with_own
@@ -24,6 +23,7 @@ from services.solver.core.devices.search import MOST_STEPS, Found, NotFound, See
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import Sharing, Spot, described, ways
 from services.solver.core.devices.usage import Ledger, View, most
+from services.solver.core.offers.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.vectors import Bools, Ints
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from libs.domain.device import DevicePool
-from services.solver.core.catalogue import CatalogueColumns
-from services.solver.core.claim_class import ClaimClass
 from services.solver.core.devices.offer import Offer, template_offer
+from services.solver.core.offers.catalogue import CatalogueColumns
+from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.vectors import Bools, Ints
 
 

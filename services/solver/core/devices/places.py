@@ -19,7 +19,7 @@ from libs.domain.selector import NODE_NAME_FIELD
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.devices.inventory import Inventory
 from services.solver.core.devices.offer import Offer, template_offer, with_own
-from services.solver.core.standing import Standing
+from services.solver.core.standing.standing import Standing
 
 
 class Places:

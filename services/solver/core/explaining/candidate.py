@@ -11,10 +11,10 @@ from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.bins import Bins
 from services.solver.core.explaining.edits import with_shape
 from services.solver.core.explaining.trial import Decided, Trials
-from services.solver.core.reasons import Leftover
+from services.solver.core.packing.bins import Bins
+from services.solver.core.reasons.reasons import Leftover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

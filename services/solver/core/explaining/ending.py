@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 from libs.domain.pod import PodRow
 from libs.domain.reason import Unplaceable
-from services.solver.core.encode import problem
 from services.solver.core.explaining.trial import Decided
-from services.solver.core.packing import Packer
-from services.solver.core.reasons import Leftover, leftover
-from services.solver.core.workload import Group
+from services.solver.core.packing.encode import problem
+from services.solver.core.packing.packing import Packer
+from services.solver.core.pods.workload import Group
+from services.solver.core.reasons.reasons import Leftover, leftover
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from services.solver.core.explaining.node import explain_node
 from services.solver.core.explaining.pod import explain_pod, explain_set_aside
 from services.solver.core.explaining.pool import explain_pool
 from services.solver.core.explaining.trial import Desk
-from services.solver.core.market import NOTHING_REMEMBERED, Memory
+from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.solve import VERSION
 
 _NAMES_SHOWN = 3

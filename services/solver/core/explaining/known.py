@@ -7,8 +7,8 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.taint import Taint
-from services.solver.core.catalogue import CatalogueColumns
 from services.solver.core.explaining.trial import Decided
+from services.solver.core.offers.catalogue import CatalogueColumns
 
 
 def known_values(decision: Decided, key: str) -> frozenset[str]:

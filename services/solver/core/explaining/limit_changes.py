@@ -24,9 +24,9 @@ from services.solver.core.explaining.candidate import (
 )
 from services.solver.core.explaining.edits import with_limits, with_pool
 from services.solver.core.explaining.trial import Trials
-from services.solver.core.pool_reasons import narrowest
-from services.solver.core.problem import Problem
-from services.solver.core.template import Template
+from services.solver.core.offers.template import Template
+from services.solver.core.packing.problem import Problem
+from services.solver.core.reasons.pool_reasons import narrowest
 
 _ENOUGH = 2**58
 """Of any resource, more than anybody asks for."""

@@ -18,13 +18,13 @@ from libs.domain.price import offering_key, prices
 from libs.domain.reason import Rejection, TargetKind
 from libs.domain.resources import NOTHING, Resources, total
 from libs.domain.snapshot import ClusterSnapshot, keyed
-from services.solver.core.case import Case
-from services.solver.core.encode import Encoded
 from services.solver.core.explaining.edits import with_rows
 from services.solver.core.explaining.options import options_of, options_of_claim
 from services.solver.core.explaining.trial import Desk
 from services.solver.core.explaining.waiting import Unpacked, unpacked, verdicts
-from services.solver.core.standing_reasons import bin_rejection, standing_rules
+from services.solver.core.packing.encode import Encoded
+from services.solver.core.reasons.case import Case
+from services.solver.core.reasons.standing_reasons import bin_rejection, standing_rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

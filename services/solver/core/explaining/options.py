@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
-from services.solver.core.catalogue import CatalogueColumns
+from services.solver.core.offers.catalogue import CatalogueColumns
 from services.solver.core.vectors import Bools, Ints
 
 MOST_OPTIONS = 20

@@ -25,7 +25,7 @@ from services.solver.core.explaining.trial import (
     most_trials,
 )
 from services.solver.core.explaining.unused_nodes import unused_nodes
-from services.solver.core.standing_reasons import nearest_bins
+from services.solver.core.reasons.standing_reasons import nearest_bins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

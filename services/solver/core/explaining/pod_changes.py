@@ -15,7 +15,6 @@ from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.taint import Toleration
 from libs.domain.topology import PodAffinityTerm
-from services.solver.core.bearing import not_borne
 from services.solver.core.explaining.candidate import (
     SELECTION,
     Candidate,
@@ -25,7 +24,8 @@ from services.solver.core.explaining.candidate import (
 )
 from services.solver.core.explaining.known import known_taints, known_values
 from services.solver.core.explaining.slip_changes import respelt, slip, told, toleration_slips
-from services.solver.core.storage_room import new_volume
+from services.solver.core.pods.bearing import not_borne
+from services.solver.core.reasons.storage_room import new_volume
 
 _Item = TypeVar("_Item")
 

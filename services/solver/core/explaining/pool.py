@@ -18,16 +18,16 @@ from libs.domain.reason import Rejection, Rule
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.resources import NODES, NOTHING, Resources
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.case import Case
-from services.solver.core.catalogue import CatalogueColumns
-from services.solver.core.encode import Encoded
 from services.solver.core.explaining.known import sold_values
 from services.solver.core.explaining.options import cheapest_by_capacity_type
 from services.solver.core.explaining.trial import Desk
 from services.solver.core.explaining.waiting import unpacked, verdicts
-from services.solver.core.limits import PoolLimits
-from services.solver.core.pool_reasons import pool_rejection
-from services.solver.core.template import Refused, Template, in_order, template_requirements
+from services.solver.core.offers.catalogue import CatalogueColumns
+from services.solver.core.offers.limits import PoolLimits
+from services.solver.core.offers.template import Refused, Template, in_order, template_requirements
+from services.solver.core.packing.encode import Encoded
+from services.solver.core.reasons.case import Case
+from services.solver.core.reasons.pool_reasons import pool_rejection
 from services.solver.core.vectors import Bools, Ints
 
 _OWN_KEYS = frozenset({label_keys.NODEPOOL, label_keys.REGISTERED, label_keys.INITIALIZED})

@@ -32,7 +32,7 @@ from services.solver.core.explaining.edits import (
 )
 from services.solver.core.explaining.slip_changes import meant_keys
 from services.solver.core.explaining.trial import Trials
-from services.solver.core.template import in_order
+from services.solver.core.offers.template import in_order
 
 _OUT = frozenset({Rule.POOL_NOT_READY, Rule.POOL_STATIC, Rule.CATALOGUE, Rule.TAINTS, Rule.DEVICES})
 """Rules that none of these changes bears upon."""

@@ -22,7 +22,7 @@ from services.solver.core.explaining.candidate import (
     smallest,
 )
 from services.solver.core.explaining.trial import Trials
-from services.solver.core.pool_reasons import narrowest
+from services.solver.core.reasons.pool_reasons import narrowest
 from services.solver.core.vectors import Ints, covering
 
 _MOST_SIZES = 3

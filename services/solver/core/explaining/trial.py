@@ -12,10 +12,10 @@ from libs.domain.plan import Plan, PlannedNodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
-from services.solver.core.catalogue import CatalogueColumns
-from services.solver.core.encode import Encoded, encode
-from services.solver.core.market import Memory
+from services.solver.core.offers.catalogue import CatalogueColumns
+from services.solver.core.offers.market import Memory
 from services.solver.core.packed import Packed, packed
+from services.solver.core.packing.encode import Encoded, encode
 
 _MOST_TRIALS = 64
 _LEAST_TRIALS = 8

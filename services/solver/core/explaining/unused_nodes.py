@@ -12,11 +12,11 @@ from libs.domain.pod import PodRow
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.acceptance import accepting_nodes
-from services.solver.core.case import a_case
 from services.solver.core.explaining.edits import with_rows
 from services.solver.core.explaining.trial import Decided, Desk
 from services.solver.core.explaining.waiting import unpacked
-from services.solver.core.standing_reasons import bin_rejection, standing_rules
+from services.solver.core.reasons.case import a_case
+from services.solver.core.reasons.standing_reasons import bin_rejection, standing_rules
 
 _NODES_SHOWN = 3
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from libs.domain.explanation import Refusal
 from libs.domain.reason import Rejection, Rule
-from services.solver.core.bins import Bins
-from services.solver.core.case import Case, a_case
-from services.solver.core.encode import Encoded, problem
-from services.solver.core.packing import Packer
-from services.solver.core.problem import Problem
+from services.solver.core.packing.bins import Bins
+from services.solver.core.packing.encode import Encoded, problem
+from services.solver.core.packing.packing import Packer
+from services.solver.core.packing.problem import Problem
+from services.solver.core.reasons.case import Case, a_case
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

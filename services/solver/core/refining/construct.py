@@ -15,13 +15,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.solver.core.answer import Answer, answer
-from services.solver.core.claim_class import ClaimClass
-from services.solver.core.encode import Encoded
+from services.solver.core.answer.answer import Answer, answer
+from services.solver.core.offers.claim_class import ClaimClass
+from services.solver.core.offers.template import Template
 from services.solver.core.packed import Cancelled, Packed, packed
+from services.solver.core.packing.encode import Encoded
 from services.solver.core.refining.bound import Bound
 from services.solver.core.refining.fluid import Fluid
-from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, covering
 
 _MOST_TRIED = 8

@@ -8,12 +8,12 @@ import numpy as np
 
 from libs.domain.capacity import CapacityType
 from libs.domain.objective import PPM
-from services.solver.core.bins import Bins
-from services.solver.core.catalogue import CatalogueColumns
-from services.solver.core.claim_class import ClaimClass
-from services.solver.core.encode import Encoded
+from services.solver.core.offers.catalogue import CatalogueColumns
+from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.packed import Packed
-from services.solver.core.problem import Problem
+from services.solver.core.packing.bins import Bins
+from services.solver.core.packing.encode import Encoded
+from services.solver.core.packing.problem import Problem
 from services.solver.core.refining.replacing import Replacement, with_claims
 from services.solver.core.vectors import Bools, Ints
 

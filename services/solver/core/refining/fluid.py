@@ -22,12 +22,12 @@ import numpy.typing as npt
 from libs.domain import labels as label_keys
 from libs.domain.capacity import CapacityType
 from libs.domain.workload import Namespace
-from services.solver.core.ask import Ask
 from services.solver.core.exclusion import Exclusive, conflict, exclusives
-from services.solver.core.problem import Problem
-from services.solver.core.shape_index import ShapeIndex
-from services.solver.core.standing import StandingClass
-from services.solver.core.template import Template
+from services.solver.core.offers.template import Template
+from services.solver.core.packing.problem import Problem
+from services.solver.core.pods.ask import Ask
+from services.solver.core.pods.shape_index import ShapeIndex
+from services.solver.core.standing.standing import StandingClass
 from services.solver.core.vectors import Bools, Ints, covering, most_that_fit
 
 Floats = npt.NDArray[np.float64]

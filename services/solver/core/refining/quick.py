@@ -11,10 +11,10 @@ import numpy as np
 
 from libs.domain.capacity import CapacityType
 from libs.domain.resources import CPU, MEMORY
-from services.solver.core.bins import Bins
-from services.solver.core.problem import Problem
+from services.solver.core.offers.template import Template
+from services.solver.core.packing.bins import Bins
+from services.solver.core.packing.problem import Problem
 from services.solver.core.refining.fluid import Floats, PriceOf
-from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, most_that_fit
 
 _SAFE = 1e-9

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from libs.domain.errors import Unavailable
-from services.solver.core.answer import Answer
-from services.solver.core.encode import Encoded
+from services.solver.core.answer.answer import Answer
+from services.solver.core.offers.template import Template
 from services.solver.core.packed import Cancelled, Packed
+from services.solver.core.packing.encode import Encoded
 from services.solver.core.refining import search as local_search
 from services.solver.core.refining.bound import Bound, lower_bound
 from services.solver.core.refining.construct import construct, narrowed
@@ -21,7 +22,6 @@ from services.solver.core.refining.fluid import Fluid, Placed, fluid
 from services.solver.core.refining.quick import quick_bound
 from services.solver.core.refining.score import Score, score
 from services.solver.core.refining.start import Search, Start
-from services.solver.core.template import Template
 from services.solver.core.vectors import Ints
 
 MOST_ITERATIONS = 1_000_000

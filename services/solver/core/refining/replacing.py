@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from services.solver.core.answer import answer
-from services.solver.core.bins import Bins, Placement
-from services.solver.core.claim_class import ClaimClass
-from services.solver.core.encode import Encoded
+from services.solver.core.answer.answer import answer
+from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.packed import Packed
+from services.solver.core.packing.bins import Bins, Placement
+from services.solver.core.packing.encode import Encoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from libs.domain.capacity import CapacityType
 from libs.domain.objective import PPM, BlastRadius, SpotDiversity
 from libs.domain.plan import Plan, PlannedNodeClaim
-from services.solver.core.encode import Encoded
 from services.solver.core.packed import Packed
+from services.solver.core.packing.encode import Encoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)

@@ -10,12 +10,12 @@ import joiner_kernel
 import numpy as np
 
 from libs.domain.capacity import CapacityType
-from services.solver.core.bins import Placement
-from services.solver.core.claim_class import ClaimClass
+from services.solver.core.offers.claim_class import ClaimClass
+from services.solver.core.offers.template import Template
 from services.solver.core.packed import Packed
+from services.solver.core.packing.bins import Placement
 from services.solver.core.refining.replacing import Replacement, with_claims
 from services.solver.core.refining.start import Search, Start
-from services.solver.core.template import Template
 from services.solver.core.vectors import Bools, Ints, covering
 
 _LEAST_WORTH = 1e-6

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from services.solver.core.encode import Encoded
 from services.solver.core.packed import Packed
+from services.solver.core.packing.encode import Encoded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from libs.domain.nodepool import NodePool
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NOTHING, Resources
 from libs.domain.scenario import AddNodes
+from services.solver.core.offers.template import exported, template_requirements
 from services.solver.core.simulating.draft import Draft, unknown
-from services.solver.core.template import exported, template_requirements
 
 _READY = (ConditionType.INITIALIZED, ConditionType.LAUNCHED, ConditionType.REGISTERED)
 

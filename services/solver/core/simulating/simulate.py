@@ -18,9 +18,9 @@ from libs.domain.scenario import Scenario, ScenarioAnswer
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
 from libs.domain.workload import NodeOverlay
-from services.solver.core.catalogue import CatalogueColumns, build, resold
-from services.solver.core.market import NOTHING_REMEMBERED, Market, Memory, market
-from services.solver.core.price import existing_price, summed_price
+from services.solver.core.offers.catalogue import CatalogueColumns, build, resold
+from services.solver.core.offers.market import NOTHING_REMEMBERED, Market, Memory, market
+from services.solver.core.offers.price import existing_price, summed_price
 from services.solver.core.simulating.difference import (
     Change,
     change_between,

@@ -13,7 +13,7 @@ from libs.domain.scenario import EditOfferings, Scenario, ScenarioAnswer
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
 from services.solver.columns import ColumnsCache
-from services.solver.core.market import NOTHING_REMEMBERED, Memory
+from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.simulating.simulate import base, simulate
 from services.solver.core.solve import solve
 from tests.support.mixed import MixedCluster, load

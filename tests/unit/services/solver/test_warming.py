@@ -14,8 +14,8 @@ from libs.domain.workload import NodeOverlay
 from libs.runtime.virtual import run_virtual
 from libs.snapshots.holder import SnapshotHolder
 from services.solver.columns import ColumnsCache
-from services.solver.core import catalogue
-from services.solver.core.catalogue import CatalogueColumns, KeyColumn
+from services.solver.core.offers import catalogue
+from services.solver.core.offers.catalogue import CatalogueColumns, KeyColumn
 from services.solver.warming import keep_warm
 from tests.support.builders import a_snapshot, pods, require
 from tests.support.world import a_runtime

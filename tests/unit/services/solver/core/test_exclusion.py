@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import pytest
 
 from libs.domain.pod import HostPort
-from services.solver.core import holdings
 from services.solver.core.exclusion import Exclusive, Taken, by_name, conflict
+from services.solver.core.standing import holdings
 from tests.support.builders import a_node, a_pod, a_port, a_shape
 from tests.unit.services.solver.core.asking import left_over, plan_of
 

@@ -16,9 +16,9 @@ from libs.domain.snapshot import ClusterSnapshot, SnapshotUpdate, apply
 from libs.domain.solution import SolveOptions
 from libs.runtime.randomness import Random
 from services.solver.columns import ColumnsCache
-from services.solver.core.encode import encode
-from services.solver.core.market import Memory, Remember
-from services.solver.core.reader import Reader
+from services.solver.core.offers.market import Memory, Remember
+from services.solver.core.packing.encode import encode
+from services.solver.core.reading.reader import Reader
 from services.solver.core.simulating.edited import edited
 from services.solver.core.solve import solve
 from tests.support.builders import (

@@ -10,10 +10,11 @@ from libs.domain.labels import ZONE
 from libs.domain.pod import PodShape
 from libs.domain.selector import LabelSelector
 from libs.domain.topology import PodAffinityTerm, WeightedPodAffinityTerm
-from services.solver.core import companions, tallies
-from services.solver.core.algebra import Algebra
-from services.solver.core.ask import Place
-from services.solver.core.shape_index import ShapeIndex
+from services.solver.core.pods import companions
+from services.solver.core.pods.ask import Place
+from services.solver.core.pods.shape_index import ShapeIndex
+from services.solver.core.topology import tallies
+from services.solver.core.topology.algebra import Algebra
 from tests.support.builders import (
     a_node_term,
     a_pod,
@@ -101,9 +102,9 @@ def test_pods_of_one_claim_say_no_more_together_than_a_claim_can_hold(
 ) -> None:
     pods = [a_pod(f"pod-{shape.id}", shape.id) for shape in shapes]
     together = plan_of(shapes=shapes, pods=pods)
-    monkeypatch.setattr(f"services.solver.core.claim_class.{bound}", 20)
+    monkeypatch.setattr(f"services.solver.core.offers.claim_class.{bound}", 20)
     in_pairs = plan_of(shapes=shapes, pods=pods)
-    monkeypatch.setattr(f"services.solver.core.claim_class.{bound}", 5)
+    monkeypatch.setattr(f"services.solver.core.offers.claim_class.{bound}", 5)
     alone = plan_of(shapes=shapes, pods=pods)
 
     assert [len(one.nodeclaims) for one in (together, in_pairs, alone)] == [1, 4, 8]

@@ -10,7 +10,7 @@ from libs.domain import labels as label_keys
 from libs.domain.capacity import Catalogue
 from libs.domain.requirement import Requirement
 from libs.domain.scenario import Edit, EditOfferings
-from services.solver.core.catalogue import CatalogueColumns, build, resold
+from services.solver.core.offers.catalogue import CatalogueColumns, build, resold
 from services.solver.core.simulating.edited import edited
 from tests.support.builders import (
     a_catalogue,

@@ -11,8 +11,8 @@ from libs.domain import labels as label_keys
 from libs.domain.plan import Plan
 from libs.domain.pod import PodShape
 from libs.domain.topology import NodeInclusionPolicy
-from services.solver.core.packing import Packer
-from services.solver.core.topology import Topology
+from services.solver.core.packing.packing import Packer
+from services.solver.core.topology.topology import Topology
 from tests.support.builders import (
     ZONES,
     a_node,

@@ -13,8 +13,8 @@ from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from services.solver.core.acceptance import accepting_nodes
 from services.solver.core.devices.allocating import Grant
-from services.solver.core.encode import encode, problem
-from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.offers.market import NOTHING_REMEMBERED
+from services.solver.core.packing.encode import encode, problem
 from tests.unit.libs.cluster.clusters import shape_of, snapshot_of
 from tests.unit.libs.kube.manifests import Document, a_pod
 

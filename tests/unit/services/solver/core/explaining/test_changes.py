@@ -16,7 +16,7 @@ from libs.domain.taint import Effect, Toleration
 from libs.domain.topology import NodeInclusionPolicy
 from services.solver.core.explaining.explain import explain
 from services.solver.core.explaining.trial import Desk, Trials, most_trials
-from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.offers.market import NOTHING_REMEMBERED
 from tests.support.builders import (
     a_catalogue,
     a_node,

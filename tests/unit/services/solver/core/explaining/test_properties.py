@@ -14,7 +14,7 @@ from services.solver.core.explaining.edits import row_of, with_rows
 from services.solver.core.explaining.explain import explain
 from services.solver.core.explaining.pod import PodAnswer, explain_pod
 from services.solver.core.explaining.trial import Desk, landing_of
-from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.offers.market import NOTHING_REMEMBERED
 from services.solver.core.solve import VERSION, solve
 from tests.support.mixed import MixedCluster, load
 from tests.support.strategies.mixed import mixed_clusters

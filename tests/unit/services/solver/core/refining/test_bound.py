@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from libs.domain import labels as label_keys
 from libs.domain.pod import HostPort
 from libs.domain.solution import SolveOptions
-from services.solver.core.encode import encode
-from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.offers.market import NOTHING_REMEMBERED
+from services.solver.core.offers.template import Template
 from services.solver.core.packed import packed
+from services.solver.core.packing.encode import encode
 from services.solver.core.refining.bound import Bound, certified, lower_bound
 from services.solver.core.refining.fluid import Fluid, Placed, fluid
 from services.solver.core.refining.linear import Prices
 from services.solver.core.refining.quick import quick_bound
-from services.solver.core.template import Template
 from services.solver.core.vectors import Ints
 from tests.support.builders import (
     NOW,

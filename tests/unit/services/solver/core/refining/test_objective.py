@@ -10,9 +10,9 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.objective import BlastRadius, Licence, Objective, SpotDiversity
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.solution import Solution, SolveOptions
-from services.solver.core.encode import encode
-from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.offers.market import NOTHING_REMEMBERED
 from services.solver.core.packed import packed
+from services.solver.core.packing.encode import encode
 from services.solver.core.refining.score import score
 from services.solver.core.solve import solve
 from tests.support.builders import (

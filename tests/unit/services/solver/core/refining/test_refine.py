@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from libs.domain.errors import Unavailable
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
-from services.solver.core.encode import encode
-from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.offers.market import NOTHING_REMEMBERED
 from services.solver.core.packed import Packed, packed
+from services.solver.core.packing.encode import encode
 from services.solver.core.refining.refine import Refined, refine
 from services.solver.core.refining.start import Search, Start
 from services.solver.core.solve import solve

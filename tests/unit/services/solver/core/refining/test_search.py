@@ -13,9 +13,9 @@ from libs.domain.plan import Plan, PlannedNodeClaim
 from libs.domain.requirements import Requirements
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
-from services.solver.core.encode import encode
-from services.solver.core.market import NOTHING_REMEMBERED
+from services.solver.core.offers.market import NOTHING_REMEMBERED
 from services.solver.core.packed import Packed, packed
+from services.solver.core.packing.encode import encode
 from services.solver.core.refining.bound import lower_bound
 from services.solver.core.refining.fluid import Placed, fluid
 from services.solver.core.refining.search import begin

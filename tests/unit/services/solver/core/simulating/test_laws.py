@@ -27,8 +27,8 @@ from libs.domain.scenario import (
 )
 from libs.domain.snapshot import ClusterSnapshot, apply, delta, full, inconsistencies
 from libs.domain.solution import SolveOptions
-from services.solver.core.catalogue import CatalogueColumns, build
-from services.solver.core.market import Memory
+from services.solver.core.offers.catalogue import CatalogueColumns, build
+from services.solver.core.offers.market import Memory
 from services.solver.core.simulating.edited import edited
 from services.solver.core.simulating.simulate import base, outcome, simulate
 from services.solver.core.solve import solve

@@ -1,0 +1,1 @@
+"""From packed bins to a plan: launch lists, steering of limits, messages."""

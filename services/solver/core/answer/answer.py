@@ -1,0 +1,219 @@
+"""From packed bins to a plan: claims to create, nominations, what has no place and why."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from libs.domain.device import REQUESTED_DRIVERS
+from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
+from libs.domain.reason import Unplaceable
+from libs.domain.solution import MinValuesPolicy
+from libs.domain.workload import virtual_pods
+from services.solver.core.answer.launch import LaunchLists, Purchase, planned
+from services.solver.core.answer.messages import pool_messages
+from services.solver.core.packing.encode import Encoded
+from services.solver.core.packing.packing import Packer
+from services.solver.core.packing.problem import Problem
+from services.solver.core.pods.workload import Group
+from services.solver.core.reasons.reasons import pools_told, unplaceable
+
+_ONLY_ASKS = "no node is bought, since it only asks for room that is there"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A plan and how many real pods went where."""
+
+    plan: Plan
+    weight: int
+    """What its new nodes count for, each at its cheapest offering, in nano-dollars per hour."""
+    on_existing: int
+    on_new: int
+    unplaced: int
+
+
+@dataclass(slots=True)
+class _Pods:
+    """Where each pod went, by uid."""
+
+    standing: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    claims: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    left: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """By group."""
+    virtual: set[str] = field(default_factory=set)
+
+    def real(self, uids: list[str]) -> list[str]:
+        """Return those of the pods that are nobody's buffer."""
+        return [uid for uid in uids if uid not in self.virtual] if self.virtual else uids
+
+
+def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, str]) -> Answer:
+    """Return the plan that the packer found.
+
+    Args:
+        encoded: the input.
+        made: the packing problem.
+        packer: after its run.
+        short: gangs that were left out, with the reason.
+    """
+    pods = _pods(packer)
+    bought = _bought(made, packer, pods)
+    nodeclaims = _nodeclaims(packer, pods, bought)
+    nominations = _nominations(encoded, pods)
+    unplaced = (*_unplaced(encoded, made, packer, pods), *_short(encoded, short))
+    return Answer(
+        plan=Plan(
+            nodeclaims=nodeclaims,
+            nominations=nominations,
+            unplaced=tuple(sorted(unplaced, key=lambda one: one.pod_uids)),
+            pool_messages=pool_messages(encoded, made, packer, pods.claims.keys()),
+            buffers=_buffers(encoded, made, packer, pods),
+            overlays=encoded.market.verdicts,
+        ),
+        weight=sum(one.launch.weight for one in bought.values()),
+        on_existing=sum(len(one.pod_uids) for one in nominations),
+        on_new=sum(len(pods.real(uids)) for uids in pods.claims.values()),
+        unplaced=sum(len(one.pod_uids) for one in unplaced),
+    )
+
+
+def _pods(packer: Packer) -> _Pods:
+    found = _Pods()
+    groups = packer.groups
+    taken = [0] * len(groups)
+    standing = len(packer.problem.algebra.ground.standing)
+    for placement in packer.bins.placements:
+        group = groups[placement.group]
+        first = taken[placement.group]
+        uids = group.uids[first : first + placement.count]
+        taken[placement.group] += placement.count
+        if placement.bin < standing:
+            found.standing[placement.bin].extend(uids)
+        else:
+            found.claims[placement.bin - standing].extend(uids)
+    for index, group in enumerate(groups):
+        if group.virtual:
+            found.virtual.update(group.uids)
+        if taken[index] < len(group.uids):
+            found.left[index].extend(group.uids[taken[index] :])
+    return found
+
+
+def _bought(made: Problem, packer: Packer, pods: _Pods) -> dict[int, Purchase]:
+    """Return what is bought for each claim, in their order.
+
+    Claims whose launch list, once cut to its length, breaks minValues are taken back.
+    """
+    lists, bins = LaunchLists(), packer.bins
+    strict = made.min_values is MinValuesPolicy.STRICT
+    found: dict[int, Purchase] = {}
+    for claim in sorted(pods.claims):
+        bought = lists.purchase(bins.claims[claim], bins.used[claim])
+        if bought.launch.keeps_min_values or not strict:
+            found[claim] = bought
+    if without := pods.claims.keys() - found.keys():
+        group_of = {uid: index for index, group in enumerate(made.groups) for uid in group.uids}
+        for claim in sorted(without):
+            for uid in pods.claims.pop(claim):
+                pods.left[group_of[uid]].append(uid)
+    return found
+
+
+def _nodeclaims(
+    packer: Packer, pods: _Pods, bought: Mapping[int, Purchase]
+) -> tuple[PlannedNodeClaim, ...]:
+    found = []
+    for index, (claim, purchase) in enumerate(bought.items()):
+        claimed = planned(index, purchase, tuple(sorted(pods.claims[claim])))
+        found.append(_with_drivers(claimed, packer.drivers(claim)))
+    return tuple(found)
+
+
+def _with_drivers(claim: PlannedNodeClaim, drivers: tuple[str, ...]) -> PlannedNodeClaim:
+    """Return the claim with the drivers whose devices its node must have before pods can come."""
+    if not drivers:
+        return claim
+    noted = (REQUESTED_DRIVERS, ",".join(drivers))
+    return replace(claim, annotations=tuple(sorted((*claim.annotations, noted))))
+
+
+def _nominations(encoded: Encoded, pods: _Pods) -> tuple[Nomination, ...]:
+    found = []
+    for position, uids in pods.standing.items():
+        real = tuple(sorted(pods.real(uids)))
+        if real:
+            found.append(
+                Nomination(
+                    target_kind=encoded.standing.kinds[position],
+                    target=encoded.standing.names[position],
+                    pod_uids=real,
+                )
+            )
+    return tuple(sorted(found, key=lambda one: (one.target_kind, one.target)))
+
+
+def _unplaced(
+    encoded: Encoded, made: Problem, packer: Packer, pods: _Pods
+) -> tuple[UnplacedPods, ...]:
+    found: list[UnplacedPods] = []
+    each = pools_told(len(pods.left))
+    for index, uids in pods.left.items():
+        group = made.groups[index]
+        if not group.virtual:
+            most_pools = 0 if group.existing_only else each
+            reason = unplaceable(packer, encoded.refused, index, most_pools)
+            if group.existing_only:
+                message = f"no node has room; {_ONLY_ASKS}"
+                reason = replace(reason, message=message, untold_pools=0)
+            found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
+    return tuple(found)
+
+
+def _short(encoded: Encoded, short: Mapping[str, str]) -> tuple[UnplacedPods, ...]:
+    found = []
+    for gang, message in sorted(short.items()):
+        asks = encoded.snapshot.gangs[gang].existing_only
+        why = f"{message}; {_ONLY_ASKS}" if asks else message
+        uids = [uid for group in encoded.work.groups for uid in _members(group, gang)]
+        found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=Unplaceable(message=why)))
+    return tuple(found)
+
+
+def _members(group: Group, gang: str) -> list[str]:
+    return [uid for uid, own in zip(group.uids, group.gangs, strict=True) if own == gang]
+
+
+def _buffers(
+    encoded: Encoded, made: Problem, packer: Packer, pods: _Pods
+) -> tuple[BufferVerdict, ...]:
+    if not encoded.snapshot.buffers:
+        return ()
+    on_standing = {uid for uids in pods.standing.values() for uid in uids}
+    on_claims = {uid for uids in pods.claims.values() for uid in uids}
+    left = {
+        uid: index
+        for index, uids in pods.left.items()
+        if made.groups[index].virtual
+        for uid in uids
+    }
+    each = pools_told(len(pods.left))
+    reasons = {
+        index: unplaceable(packer, encoded.refused, index, each).message
+        for index in sorted(set(left.values()))
+    }
+    virtual = virtual_pods(encoded.snapshot.buffers.values(), encoded.snapshot.pods.uids)
+    found = []
+    for key, buffer in sorted(encoded.snapshot.buffers.items()):
+        own = virtual.get(key, ())
+        short = [uid for uid in own if uid in left]
+        found.append(
+            BufferVerdict(
+                namespace=buffer.namespace,
+                name=buffer.name,
+                fit_existing=sum(uid in on_standing for uid in own),
+                need_new=sum(uid in on_claims for uid in own),
+                unplaced=len(short),
+                problem=buffer.problem or (reasons[left[short[0]]] if short else ""),
+            )
+        )
+    return tuple(found)

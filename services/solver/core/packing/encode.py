@@ -1,0 +1,262 @@
+"""From a snapshot to columns: everything that stays the same however the pods are packed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache, partial
+from itertools import chain
+
+from libs.domain import feature_gates
+from libs.domain import labels as label_keys
+from libs.domain.feature_gates import FeatureGate
+from libs.domain.overlay import completed
+from libs.domain.pod import PodShape
+from libs.domain.snapshot import ClusterSnapshot, in_order
+from libs.domain.solution import MinValuesPolicy, SolveOptions
+from libs.domain.taint import Effect
+from services.solver.core.devices.allocating import Devices
+from services.solver.core.devices.extended import delegated
+from services.solver.core.devices.inventory import Inventory
+from services.solver.core.devices.places import Places
+from services.solver.core.devices.selecting import Selectors
+from services.solver.core.domains import Domains
+from services.solver.core.offers.claim_class import ClaimClasses
+from services.solver.core.offers.limits import PoolLimits, allowance
+from services.solver.core.offers.market import Market, Memory, market
+from services.solver.core.offers.reservations import instances_left
+from services.solver.core.offers.template import Bought, Refused, Template, templates
+from services.solver.core.packing.problem import Problem
+from services.solver.core.packing.supply import Supply
+from services.solver.core.pods import ask as asking
+from services.solver.core.pods.ask import Ask, KnownNodes
+from services.solver.core.pods.companions import Reach, together
+from services.solver.core.pods.workload import Group, Workload, workload
+from services.solver.core.reading.residents import compared
+from services.solver.core.standing.standing import Standing, standing
+from services.solver.core.standing.standing_input import StandingInput
+from services.solver.core.topology.algebra import Algebra
+from services.solver.core.topology.ground import Ground
+from services.solver.core.topology.topology import Topology
+from services.solver.core.vectors import Dimensions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoded:
+    """A snapshot as the solver reads it."""
+
+    snapshot: ClusterSnapshot
+    options: SolveOptions
+    work: Workload
+    dimensions: Dimensions
+    asks: Mapping[int, tuple[Ask, ...]]
+    """By id of the shape."""
+    templates: tuple[Template, ...]
+    refused: tuple[Refused, ...]
+    standing: Standing
+    market: Market
+
+
+def encode(
+    snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, memory: Memory
+) -> Encoded:
+    """Return the snapshot in columns."""
+    # From here on order decides: which nodes are tried first, say.
+    snapshot = in_order(snapshot)
+    sold = market(snapshot, options, memory)
+    snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
+    if _counts_devices(options):
+        snapshot = delegated(snapshot)
+    reader = memory.reader()
+    nodes, claims = reader.nodes.of(snapshot.nodes), reader.claims.of(snapshot.nodeclaims)
+    work = workload(snapshot, now, reader.pods.of(snapshot.pods, snapshot.shapes), nodes)
+    preferring = bool(nodes.prefer_no_schedule().any() or claims.prefer_no_schedule().any())
+    preferring = preferring or _pools_prefer_no_schedule(snapshot)
+    asks = _asks(snapshot, work, options, preferring=preferring, memory=memory)
+    daemons = _daemons(snapshot, options, memory)
+    waiting = [group.shape for group in work.groups]
+    coming = [one.shape for one in daemons.values()]
+    dimensions = Dimensions.of(shape.requests for shape in (*waiting, *coming))
+    bought = Bought(snapshot.observed_allocatable, dimensions, daemons, sold.by_pool)
+    found, refused = templates(snapshot, now, bought, memory.few)
+    looking = map(compared, (*waiting, *_daemon_shapes(snapshot)))
+    there = work.bound.residents.compared(work.bound.by_shape)
+    keys = _asked(one for many in asks.values() for one in many).union(there, *looking)
+    given = StandingInput(
+        snapshot=snapshot,
+        workload=work,
+        dimensions=dimensions,
+        daemons=daemons,
+        keys=keys,
+        known=keys | _asked(daemons.values()),
+        templates={template.pool.name: template for template in found},
+        market=sold,
+        nodes=nodes,
+        claims=claims,
+    )
+    encoded = Encoded(
+        snapshot=snapshot,
+        options=options,
+        work=work,
+        dimensions=dimensions,
+        asks=asks,
+        templates=found,
+        refused=refused,
+        standing=standing(given),
+        market=sold,
+    )
+    apart = together(asks, work.bound, snapshot.namespaces, _reach(encoded))
+    return replace(encoded, asks=apart)
+
+
+def _asks(
+    snapshot: ClusterSnapshot,
+    work: Workload,
+    options: SolveOptions,
+    *,
+    preferring: bool,
+    memory: Memory,
+) -> dict[int, tuple[Ask, ...]]:
+    """Return what waiting pods ask for, by id of the shape, in the order of their groups."""
+    policy = options.preference_policy
+    nodes = cache(lambda: _known_nodes(snapshot))
+
+    def asks(shape: PodShape) -> tuple[Ask, ...]:
+        if shape.storage_rooms or shape.required_features:
+            return asking.asks(shape, policy, prefer_no_schedule=preferring, nodes=nodes())
+        make = partial(asking.asks, shape, policy, prefer_no_schedule=preferring)
+        return memory.many(("asks", policy, preferring), make, shape)
+
+    return {group.shape.id: asks(group.shape) for group in work.groups}
+
+
+def _known_nodes(snapshot: ClusterSnapshot) -> KnownNodes:
+    pools = [pool.template for pool in snapshot.nodepools.values()]
+    started = [node for node in snapshot.nodes.values() if node.initialized]
+    return KnownNodes(
+        started=frozenset(node.name for node in started),
+        features={node.name: frozenset(node.declared_features) for node in started},
+        label_keys=label_keys.WELL_KNOWN.union(
+            (label_keys.HOSTNAME,),
+            *(one.well_known_keys for one in snapshot.catalogues.values()),
+            *(pool.requirements.keys() for pool in pools),
+            *((key for key, _ in pool.labels) for pool in pools),
+        ),
+    )
+
+
+def _daemons(snapshot: ClusterSnapshot, options: SolveOptions, memory: Memory) -> dict[str, Ask]:
+    """Return what the pods of each DaemonSet ask for, but for those whose claims are ignored."""
+    shapes = {key: snapshot.shapes[one.shape] for key, one in snapshot.daemonsets.items()}
+    return {
+        key: memory.many("daemon", partial(asking.daemon, shape), shape)
+        for key, shape in shapes.items()
+        if _counts_devices(options) or not shape.device_claims
+    }
+
+
+def _reach(encoded: Encoded) -> Reach:
+    """Return who tells where there is room; it is made ready when first asked."""
+
+    @cache
+    def supply() -> Supply:
+        domains = _domains(encoded)
+        classes = ClaimClasses(domains)
+        ground = Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions)
+        devices = _devices(encoded, encoded.work.groups, classes)
+        return Supply(ground, devices)
+
+    return lambda ask, key: supply().values(ask, key)
+
+
+def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
+    """Return the packing problem for these of the waiting pods, with nothing packed yet."""
+    domains = _domains(encoded)
+    classes = ClaimClasses(domains)
+    devices = _devices(encoded, groups, classes)
+    reservations = instances_left(encoded.templates if _reserves(encoded.options) else ())
+    algebra = Algebra(
+        Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions),
+        [allowance(one, encoded.snapshot) for one in encoded.templates],
+        devices,
+        reservations=reservations,
+        strict_min_values=encoded.options.min_values_policy is MinValuesPolicy.STRICT,
+    )
+    topology = Topology(algebra)
+    asks = tuple(encoded.asks[group.shape.id] for group in groups)
+    topology.register(
+        (one for many in asks for one in many),
+        groups,
+        encoded.work.bound,
+        dict(encoded.snapshot.namespaces),
+        _daemon_shapes(encoded.snapshot),
+    )
+    return Problem(
+        dimensions=encoded.dimensions,
+        groups=groups,
+        asks=asks,
+        templates=encoded.templates,
+        limits=tuple(PoolLimits(one, algebra.packing) for one in encoded.templates),
+        algebra=algebra,
+        topology=topology,
+        reservations=reservations,
+        min_values=encoded.options.min_values_policy,
+        devices=devices,
+    )
+
+
+def _domains(encoded: Encoded) -> Domains:
+    """Return the domains; values that pods ask of labels which pools leave open are met already.
+
+    A new node may be given one of them, whoever goes there.
+    """
+    found = Domains()
+    keys = {
+        one.key
+        for template in encoded.templates
+        for one in template.requirements
+        if one.complement and not template.columns.states(one.key, template.offerings)
+    }
+    for ask in chain.from_iterable(encoded.asks.values()) if keys else ():
+        for place in ask.places:
+            for one in place.requirements:
+                if one.key in keys and not one.complement:
+                    found.bits(one.key, sorted(one.values))
+    return found
+
+
+def _devices(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses) -> Devices | None:
+    claiming = any(group.shape.device_claims for group in groups)
+    if not claiming or not _counts_devices(encoded.options):
+        return None
+    snapshot = encoded.snapshot
+    waiting = {uid for group in encoded.work.groups for uid in group.uids}
+    found = map(snapshot.pods.find, waiting)
+    moving = frozenset(row.uid for row in found if row is not None and row.node)
+    inventory = Inventory(snapshot.device_pools.values(), moving)
+    places = Places(snapshot, encoded.standing, inventory)
+    return Devices(inventory, places, Selectors(snapshot.device_classes), classes)
+
+
+def _counts_devices(options: SolveOptions) -> bool:
+    """Tell whether claims of devices are planned for; else pods that have some wait."""
+    return feature_gates.is_open(FeatureGate.DYNAMIC_RESOURCES, options.feature_gates)
+
+
+def _daemon_shapes(snapshot: ClusterSnapshot) -> list[PodShape]:
+    return [snapshot.shapes[one.shape] for one in snapshot.daemonsets.values()]
+
+
+def _reserves(options: SolveOptions) -> bool:
+    """Tell whether reserved instances are counted."""
+    return feature_gates.is_open(FeatureGate.RESERVED_CAPACITY, options.feature_gates)
+
+
+def _pools_prefer_no_schedule(snapshot: ClusterSnapshot) -> bool:
+    pools = (pool.template.taints for pool in snapshot.nodepools.values())
+    return any(taint.effect is Effect.PREFER_NO_SCHEDULE for taint in chain.from_iterable(pools))
+
+
+def _asked(asks: Iterable[Ask]) -> frozenset[str]:
+    """Return the label keys by which pods choose nodes."""
+    places = (place for ask in asks for place in (*ask.places, *ask.node_places))
+    return frozenset().union(*(place.requirements.keys() for place in places))

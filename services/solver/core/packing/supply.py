@@ -1,0 +1,88 @@
+"""Where there is room for one pod: on nodes as they are, or on such as can be bought.
+
+Apart from packing because it is asked before anything is placed: who has to share a domain with
+others begins where there is room for all of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from libs.domain.requirements import ANYTHING
+from services.solver.core.devices.allocating import Devices, Grant, PlannedGrant
+from services.solver.core.offers.claim_class import ClaimClass
+from services.solver.core.pods.ask import Ask
+from services.solver.core.topology.ground import Ground
+from services.solver.core.vectors import Ints, covering
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What one pod asks for."""
+
+    ask: Ask
+    vector: Ints
+    """(n_resources,)."""
+
+
+class Supply:
+    """Room as it is before a plan; other pods that wait do not count."""
+
+    def __init__(self, ground: Ground, devices: Devices | None) -> None:
+        self._ground = ground
+        self._devices = devices
+        self._known: dict[tuple[int, str], frozenset[str]] = {}
+
+    def values(self, ask: Ask, key: str) -> frozenset[str]:
+        """Return the values of a label key in which a node takes the pod, topology apart."""
+        memo = (ask.shape.id, key)
+        if memo not in self._known:
+            self._known[memo] = self._values(ask, key)
+        return self._known[memo]
+
+    def _values(self, ask: Ask, key: str) -> frozenset[str]:
+        if ask.shape.device_claims and self._devices is None:
+            return frozenset()
+        request = _Request(ask, self._ground.dimensions.requests(ask.shape.requests))
+        bits = self._standing(request, key)
+        for known in self._ground.new_nodes_by_all(ask):
+            bits |= self._new(known, request, key, bits)
+        return frozenset(self._ground.domains.values(key, bits))
+
+    def _standing(self, request: _Request, key: str) -> int:
+        """Return the domains of the standing bins with room."""
+        if not len(self._ground.standing):
+            return 0
+        asked = np.flatnonzero(request.vector)
+        room = covering(self._ground.standing.free[:, asked], request.vector[asked])
+        able = self._ground.compatible(request.ask) & room
+        numbers = self._ground.domain_of(key)
+        positions = np.flatnonzero(able & (numbers > 0))
+        if request.ask.shape.device_claims:
+            there = (self._has_devices(request, one) for one in positions.tolist())
+            positions = positions[np.fromiter(there, np.bool_, count=len(positions))]
+        return sum(1 << number for number in np.unique(numbers[positions]).tolist())
+
+    def _has_devices(self, request: _Request, position: int) -> bool:
+        if self._devices is None:
+            return True
+        return isinstance(self._devices.on_standing(request.ask.shape, position), Grant)
+
+    def _new(self, known: ClaimClass, request: _Request, key: str, found: int) -> int:
+        """Return the domains in which a node of the class can be bought, but for those found."""
+        classes, bits = self._ground.classes, 0
+        for number in classes.prices(known, key, request.vector):
+            bit = 1 << number
+            if not found & bit and self._can_buy(known, request, key, bit):
+                bits |= bit
+        return bits
+
+    def _can_buy(self, known: ClaimClass, request: _Request, key: str, bit: int) -> bool:
+        shape = request.ask.shape
+        if not shape.device_claims or self._devices is None:
+            return True
+        there = self._ground.classes.narrow(known, ANYTHING, (), ((key, bit),))
+        if there is None:
+            return False
+        found = self._devices.on_planned(shape, None, there, request.vector)
+        return isinstance(found, PlannedGrant)

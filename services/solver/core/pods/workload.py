@@ -1,0 +1,296 @@
+"""Which pods wait, in which order, and what runs where.
+
+Apart because from here on the solver sees groups, the waiting pods of one shape, and of pods on
+nodes only their numbers.
+
+Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4, D4.1. Difference on purpose: of
+pods of one size those come first, before older ones, that have fewest domains to choose from of a
+key over which they look at others.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import compress
+from typing import TypeVar
+
+import numpy as np
+
+from libs.collections.codes import Codes
+from libs.domain import labels as label_keys
+from libs.domain.eviction import PodBudgets, is_disruptable
+from libs.domain.pod import PodRow, PodShape, Target
+from libs.domain.pod_table import PodBlock
+from libs.domain.requirements import Requirements
+from libs.domain.resources import CPU, MEMORY
+from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.workload import virtual_pods
+from services.solver.core.reading.block_columns import read
+from services.solver.core.reading.bound_pods import (
+    NO_PODS,
+    BoundPods,
+    PodCounts,
+    daemonsets_of,
+    less,
+    nodes_of,
+)
+from services.solver.core.reading.node_columns import NodeColumns
+from services.solver.core.reading.pod_columns import PodColumns
+from services.solver.core.vectors import Bools, Ints
+
+_ANY = 2**31
+"""More domains than there are."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Waiting pods of one shape, in the order in which they get places."""
+
+    shape: PodShape
+    uids: tuple[str, ...]
+    gangs: tuple[str, ...]
+    targets: tuple[Target | None, ...]
+    """Where an earlier plan put each of them."""
+    virtual: bool
+    """Whether they are a buffer's: they come last and are given up to real pods."""
+    existing_only: bool
+    """Whether they only ask if there is room: no node is bought for them."""
+    late: int = 0
+    """Groups of a higher rank get what those of lower ones leave; the queue's is 0."""
+
+    def of(self, pods: Sequence[int]) -> "Group":
+        """Return the group with these of its pods only, in this order."""
+        return replace(
+            self,
+            uids=tuple(map(self.uids.__getitem__, pods)),
+            gangs=tuple(map(self.gangs.__getitem__, pods)),
+            targets=tuple(map(self.targets.__getitem__, pods)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Workload:
+    """All pods that matter, grouped."""
+
+    groups: tuple[Group, ...]
+    """In the order of the queue, virtual ones last."""
+    bound: BoundPods
+    daemons: Bools
+    """(n_daemonsets, n_nodes), in the order of the snapshot: whether the daemon's pod is there."""
+    gang_members: Mapping[str, int]
+    """How many pods run already of each gang that waits."""
+
+
+def workload(
+    snapshot: ClusterSnapshot, now: datetime, pods: PodColumns, nodes: NodeColumns
+) -> Workload:
+    """Return the pods to place and the pods that stay, without those that take no room.
+
+    Args:
+        snapshot: the cluster.
+        now: the instant of the decision.
+        pods: the columns of its pods.
+        nodes: the columns of its nodes.
+    """
+    codes = nodes.codes("name")
+    moving = _moving(snapshot, now, nodes)
+    gone = [*moving, *_astray(snapshot, pods.bound, codes)]
+    bound = pods.bound.after(_without(gone, pods.bound.codes), snapshot.shapes)
+    groups = _groups(_waiting(snapshot, pods, moving), snapshot.shapes)
+    return Workload(
+        groups=groups,
+        bound=bound,
+        daemons=_daemons(snapshot, bound, codes),
+        gang_members=_gang_members(groups, pods, gone),
+    )
+
+
+def _moving(snapshot: ClusterSnapshot, now: datetime, nodes: NodeColumns) -> Sequence[PodRow]:
+    """Return the pods on nodes that need another place."""
+    leaving = nodes.has("leaving")
+    if not leaving.any():
+        return ()
+    names = frozenset(compress(snapshot.nodes, leaving.tolist()))
+    now_ms = int(now.timestamp() * 1000)
+    budgets = PodBudgets(snapshot)
+    rows = (row for row in snapshot.pods.bound_to(names) if not row.terminal)
+    return [row for row in rows if _moves(row, budgets, now_ms)]
+
+
+def _moves(pod: PodRow, budgets: PodBudgets, now_ms: int) -> bool:
+    """Tell whether a pod on a leaving node will really go and need another place."""
+    return pod.reschedulable and is_disruptable(pod, now_ms) and not budgets.forbid_for_ever(pod)
+
+
+def _astray(snapshot: ClusterSnapshot, bound: BoundPods, codes: Ints) -> Iterable[PodRow]:
+    """Yield the pods on nodes that are not there: no snapshot that is published has any."""
+    if bound.on(codes).sum() != len(bound):
+        for row in snapshot.pods.rows():
+            if row.node and row.node not in snapshot.nodes and not row.terminal:
+                yield row
+
+
+def _without(gone: Sequence[PodRow], codes: Codes) -> PodCounts:
+    """Return what pods on nodes that go make less."""
+    return less(read(PodBlock.from_rows(gone), codes).bound) if gone else NO_PODS
+
+
+def _daemons(snapshot: ClusterSnapshot, bound: BoundPods, codes: Ints) -> Bools:
+    found = np.zeros((len(snapshot.daemonsets), len(codes)), np.bool_)
+    there = bound.daemons()
+    nodes, owners = nodes_of(there), daemonsets_of(there)
+    for row, one in zip(found, snapshot.daemonsets.values(), strict=True):
+        (owner,) = bound.codes.of((one.uid,))
+        has = np.zeros(len(bound.codes), np.bool_)
+        has[nodes[owners == owner]] = True
+        row[:] = has[codes]
+    return found
+
+
+def _gang_members(
+    groups: Iterable[Group], pods: PodColumns, gone: Iterable[PodRow]
+) -> Mapping[str, int]:
+    wanted = {gang for group in groups for gang in group.gangs if gang}
+    if not wanted:
+        return {}
+    found: Counter[str] = Counter()
+    for block in pods.blocks:
+        for gang in wanted & block.gangs.keys():
+            found[gang] += block.gangs[gang]
+    found.subtract(row.gang for row in gone if row.gang in wanted and not row.deleting_ms)
+    return +found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Waiting:
+    """Pods that want a place, in columns of equal length (n,)."""
+
+    uids: Sequence[str]
+    gangs: Sequence[str]
+    targets: Sequence[Target | None]
+    shape: Ints
+    """Ids."""
+    created_ms: Ints
+    virtual: Bools
+    existing_only: Bools
+
+    def by_uid(self) -> "_Waiting":
+        """Return the same in order of uid."""
+        order = sorted(range(len(self.uids)), key=self.uids.__getitem__)
+        return _Waiting(
+            uids=[self.uids[at] for at in order],
+            gangs=[self.gangs[at] for at in order],
+            targets=[self.targets[at] for at in order],
+            shape=self.shape[order],
+            created_ms=self.created_ms[order],
+            virtual=self.virtual[order],
+            existing_only=self.existing_only[order],
+        )
+
+
+def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRow]) -> _Waiting:
+    """Return the pods to place: those that wait, virtual ones, and those that lose their place."""
+    loose = pods.loose("uids")
+    shape, created_ms, provisionable = pods.waiting
+    virtual = _are_virtual(snapshot, loose)
+    rows = np.flatnonzero((provisionable != 0) | virtual)
+    mine = np.array([(row.shape, row.created_ms) for row in moving], np.int64).reshape(-1, 2)
+    uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
+    gangs = [*_picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
+    targets = [*_picked(pods.loose("targets"), rows), *(row.target for row in moving)]
+    asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
+    existing_only = np.zeros(len(uids), np.bool_)
+    if asking:
+        existing_only[[at for at, gang in enumerate(gangs) if gang in asking]] = True
+    found = _Waiting(
+        uids=uids,
+        gangs=gangs,
+        targets=targets,
+        shape=np.concatenate([shape[rows], mine[:, 0]]),
+        created_ms=np.concatenate([created_ms[rows], mine[:, 1]]),
+        virtual=np.concatenate([virtual[rows], np.zeros(len(mine), np.bool_)]),
+        existing_only=existing_only,
+    )
+    return found.by_uid() if moving else found  # those that wait are in order
+
+
+def _are_virtual(snapshot: ClusterSnapshot, uids: Sequence[str]) -> Bools:
+    """Return (n,): which of the pods are a buffer's."""
+    by_buffer = virtual_pods(snapshot.buffers.values(), uids)
+    virtual = frozenset().union(*by_buffer.values())
+    if not virtual:
+        return np.zeros(len(uids), np.bool_)
+    return np.array([uid in virtual for uid in uids], np.bool_)
+
+
+def _picked(column: Sequence[T], rows: Ints) -> Iterator[T]:
+    return map(column.__getitem__, rows.tolist())
+
+
+def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, ...]:
+    keys = (waiting.shape, waiting.existing_only, waiting.virtual)
+    rows = np.lexsort((waiting.created_ms, *keys))
+    changes = [np.diff(key[rows].astype(np.int64)) != 0 for key in keys]
+    ends = [*(np.flatnonzero(np.logical_or.reduce([*changes])) + 1).tolist(), len(rows)]
+    uids = tuple(_picked(waiting.uids, rows))
+    gangs = tuple(_picked(waiting.gangs, rows))
+    targets = tuple(_picked(waiting.targets, rows))
+    firsts = rows[[0, *ends[:-1]]] if len(rows) else rows
+    columns = (waiting.shape, waiting.virtual, waiting.existing_only, waiting.created_ms)
+    each = zip(*(column[firsts].tolist() for column in columns), strict=True)
+    ordered = []
+    begin = 0
+    for end, (shape, virtual, existing_only, created_ms) in zip(ends, each, strict=False):
+        group = Group(
+            shape=shapes[shape],
+            uids=uids[begin:end],
+            gangs=gangs[begin:end],
+            targets=targets[begin:end],
+            virtual=virtual,
+            existing_only=existing_only,
+        )
+        ordered.append(((virtual, *_rank(group.shape), created_ms, uids[begin]), group))
+        begin = end
+    ordered.sort(key=lambda item: item[0])
+    return tuple(group for _, group in ordered)
+
+
+def _rank(shape: PodShape) -> tuple[int, int, int]:
+    """Return by what groups are ordered: large pods first, of those the ones with least choice."""
+    return -shape.requests.get(CPU), -shape.requests.get(MEMORY), choice(shape)
+
+
+def choice(shape: PodShape) -> int:
+    """Return how many domains a pod names for itself, of the keys over which it looks at others.
+
+    Of pods of one size it comes first that names fewest, or one with more of a choice takes the
+    only zone that it can use: a disk, say, ties one replica of a set whose replicas keep out of
+    each other's zones.
+    """
+    terms = tuple(term.requirements for term in shape.required_node_terms)
+    selected = (shape.node_selector,) if len(shape.node_selector) else ()
+    asked = [one for one in (selected, terms, *shape.volumes) if one]
+    if not asked:  # most name none
+        return _ANY
+    spread = (one.topology_key for one in shape.topology_spread if one.required)
+    others = (one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
+    keys = {label_keys.canonical_key(key) for key in (*spread, *others)}
+    return min((_named(key, one) for key in keys for one in asked), default=_ANY)
+
+
+def _named(key: str, alternatives: Iterable[Requirements]) -> int:
+    values: set[str] = set()
+    for one in alternatives:
+        if any(own.key.startswith(label_keys.MIGRATED) and not own.absent for own in one):
+            # The same volume as CSI drivers have it, which does not concern new nodes.
+            continue
+        own = one.get(key)
+        if own is None:
+            return _ANY
+        if own.complement:
+            return _ANY - 1
+        values |= own.values
+    return len(values)

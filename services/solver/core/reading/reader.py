@@ -1,0 +1,28 @@
+"""What is read of clusters: pods, nodes and claims in columns, known by the identity of each.
+
+Apart from what is decided because it outlives a decision: one reader for all revisions and what-ifs
+that share blocks, nodes and claims.
+"""
+
+from libs.collections.codes import Codes
+from services.solver.core.reading.claim_columns import ClaimReader
+from services.solver.core.reading.node_columns import NodeReader
+from services.solver.core.reading.pod_columns import PodReader
+
+_MOST = 2**18
+"""More names and kinds than this are forgotten together with all that was made of them."""
+
+
+class Reader:
+    """Makes columns, and remembers them as long as what they are made of lives."""
+
+    def __init__(self) -> None:
+        self._codes = Codes()
+        self.pods = PodReader(self._codes)
+        self.nodes = NodeReader(self._codes)
+        self.claims = ClaimReader(self._codes)
+
+    @property
+    def full(self) -> bool:
+        """Return whether so much was met that it is better to start anew."""
+        return max(len(self._codes), len(self.nodes.kinds)) > _MOST

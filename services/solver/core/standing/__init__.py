@@ -1,0 +1,1 @@
+"""What stands: nodes and claims in flight as bins with a fixed room, and what bins hold."""

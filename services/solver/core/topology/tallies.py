@@ -1,0 +1,254 @@
+"""Tallies of one solve: one for each kind of pods that any constraint is about.
+
+Apart from `topology.py`, which counts: here it is found out what has to be counted, and what that
+means for whom.
+"""
+
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from libs.domain import labels as label_keys
+from libs.domain.pod import PodShape, SharedVolume
+from libs.domain.topology import PodAffinityTerm, TopologySpread
+from libs.domain.workload import Namespace
+from services.solver.core.pods.ask import Ask
+from services.solver.core.pods.shape_index import ShapeIndex
+from services.solver.core.reading.bound_pods import BoundPods
+from services.solver.core.topology.algebra import Algebra
+from services.solver.core.topology.rules import AffinityRule, Keeper, Rules, SpreadRule
+from services.solver.core.topology.tally import Tally, admission, admission_key
+
+
+class Tallies:
+    """Made by `build`; afterwards only their counts change."""
+
+    def __init__(self, algebra: Algebra) -> None:
+        self._algebra = algebra
+        self.all: dict[object, Tally] = {}
+        self.counting: dict[int, list[Tally]] = defaultdict(list)
+        """Those that count pods of a shape, by its id."""
+        self._keepers: dict[int, list[Keeper]] = defaultdict(list)
+        """Who may keep pods of a shape away, by its id."""
+        self._index = ShapeIndex((), {})
+        self._rules: dict[int, Rules] = {}
+        """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
+        self._by_terms: dict[tuple[int, ...], _Matching] = {}
+        """By the identities of the terms."""
+        self._spread: dict[int, list[Tally]] = {}
+        """By id of the ask, one per constraint."""
+        self._asks: list[Ask] = []
+        self._alone: Container[int] = ()
+
+    def build(
+        self,
+        asks: list[Ask],
+        coming: Mapping[int, PodShape],
+        bound: BoundPods,
+        namespaces: Mapping[str, Namespace],
+        alone: Container[int],
+    ) -> None:
+        """Make every tally that these asks need.
+
+        Args:
+            asks: of all pods that wait; of each shape the last one is without preferences.
+            coming: the shapes of those, and of daemons, by id.
+            bound: the pods that run.
+            namespaces: as selectors see them.
+            alone: ids of the shapes of which there is one pod.
+        """
+        self._asks = asks
+        self._alone = alone
+        hard = {ask.shape.id: ask for ask in asks}
+        self._index = ShapeIndex(coming.values(), namespaces, bound)
+        self._own_tallies(coming, frozenset(hard), bound)
+        self._volume_tallies((*coming.values(), *bound.with_shared_volumes()))
+        for ask in asks:
+            for tally in self._tallies_of(ask):
+                tally.hard |= hard[ask.shape.id] is ask
+                tally.readers.add(ask.shape.id)
+
+    def rules(self, ask: Ask) -> Rules:
+        """Return what other pods mean for an ask."""
+        found = self._rules.get(id(ask))
+        if found is None:
+            self._asks.append(ask)
+            found = self._rules[id(ask)] = self._make_rules(ask)
+        return found
+
+    def keepers(self, shape: PodShape) -> Sequence[Keeper]:
+        """Return who may keep pods of a shape away, pods of that shape included."""
+        return self._keepers.get(shape.id, ())
+
+    def _tallies_of(self, ask: Ask) -> list[Tally]:
+        """Return the tallies that the constraints of an ask are about."""
+        found = self._spread_tallies(ask)
+        for terms in (*ask.affinity, *((term,) for term in ask.anti_affinity)):
+            found += self._matching(terms).tallies
+        return found
+
+    def _own_tallies(
+        self, coming: Mapping[int, PodShape], waiting: frozenset[int], bound: BoundPods
+    ) -> None:
+        owners: dict[PodAffinityTerm, dict[int, PodShape]] = defaultdict(dict)
+        for shape in coming.values():
+            for term in shape.anti_affinity:
+                owners[term][shape.id] = shape
+        for term, owning in owners.items():
+            if away := self._index.matching_all((term,)) & waiting:
+                self._add_keeper(term, owning | bound.owners(term), away)
+        met = ((term, coming[one]) for one in waiting for term in bound.terms_about(coming[one]))
+        about: dict[PodAffinityTerm, set[int]] = defaultdict(set)
+        for term, shape in met:
+            if term not in owners and self._index.matches(term, shape):
+                about[term].add(shape.id)
+        for term in sorted(about, key=bound.turn):
+            self._add_keeper(term, bound.owners(term), frozenset(about[term]))
+
+    def _add_keeper(
+        self, term: PodAffinityTerm, owning: Mapping[int, PodShape], away: frozenset[int]
+    ) -> None:
+        """Let pods of these shapes keep others away."""
+        key = label_keys.canonical_key(term.topology_key)
+        self._add(("owner", term), tally := _of_shapes(key, owning, away))
+        keeper = Keeper(term=term, owners=tuple(owning.values()), tally=tally)
+        for number in away:
+            self._keepers[number].append(keeper)
+
+    def _spread_tallies(self, ask: Ask) -> list[Tally]:
+        known = self._spread.get(id(ask))
+        if known is None:
+            known = [self._spread_tally(constraint, ask) for constraint in ask.spread]
+            self._spread[id(ask)] = known
+        return [*known]
+
+    def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
+        rule = admission(constraint, ask)
+        key = label_keys.canonical_key(constraint.topology_key)
+        name = ("spread", key, constraint.selector, ask.shape.namespace, admission_key(rule))
+        found = self.all.get(name)
+        if found is None:
+            found = Tally(
+                key=key,
+                admission=rule,
+                terminating=False,
+                shapes=self._index.spread(constraint, ask.shape.namespace),
+                admitted=self._algebra.ground.admitted_bins(rule),
+            )
+            self._add(name, found)
+        return found
+
+    def _volume_tallies(self, shapes: Iterable[PodShape]) -> None:
+        users: dict[SharedVolume, set[int]] = defaultdict(set)
+        for shape in shapes:
+            for one in shape.shared_volumes:
+                if one.topology_key:
+                    users[one].add(shape.id)
+        for one, ids in users.items():
+            key = label_keys.canonical_key(one.topology_key)
+            self._add(("volume", one), _of_shapes(key, ids, ids))
+
+    def _matching(self, terms: tuple[PodAffinityTerm, ...]) -> "_Matching":
+        """Return what is known of terms, by their identity.
+
+        As preferences are given up, those that are left are asked about again, one time each.
+        """
+        identity = tuple(map(id, terms))
+        found = self._by_terms.get(identity)
+        if found is None:
+            found = self._by_terms[identity] = _Matching(
+                terms=terms,
+                tallies=tuple(self._matching_tally(terms, key) for key in _keys(terms)),
+                shapes=self._index.matching_all(terms),
+            )
+        return found
+
+    def _matching_tally(self, terms: tuple[PodAffinityTerm, ...], key: str) -> Tally:
+        name = ("matching", terms, key)
+        found = self.all.get(name)
+        if found is None:
+            found = Tally(
+                key=key,
+                admission=None,
+                terminating=True,
+                shapes=self._index.matching_all(terms),
+            )
+            self._add(name, found)
+        return found
+
+    def _add(self, name: object, tally: Tally) -> None:
+        self.all[name] = tally
+        self._algebra.add_tally(tally, map(self._index.shape, sorted(tally.shapes)))
+        for shape in tally.shapes:
+            self.counting[shape].append(tally)
+
+    def _make_rules(self, ask: Ask) -> Rules:
+        shape = ask.shape
+        apart = []
+        for term in ask.anti_affinity:
+            (tally,) = self._matching((term,)).tallies
+            apart.append((tally, shape.id in tally.shapes))
+        apart += [(one.tally, shape.id in one.tally.shapes) for one in self.keepers(shape)]
+        affinity = tuple(
+            AffinityRule(tallies=known.tallies, own=shape.id in known.shapes)
+            for known in map(self._matching, ask.affinity)
+        )
+        spread = [
+            SpreadRule(tally=tally, constraint=constraint, own=_counts_itself(constraint, shape))
+            for tally, constraint in zip(self._spread_tallies(ask), ask.spread, strict=True)
+        ]
+        # Who is only preferred to be near or far does not have to be in one domain for that.
+        read = [tally for tally in self.counting.get(shape.id, ()) if tally.hard]
+        read += [tally for rule in affinity for tally in rule.tallies]
+        read += [tally for tally, own in apart if own]
+        keys = {tally.key for tally in read if not self._concerns_itself(tally, shape)}
+        keys |= {rule.tally.key for rule in spread}
+        return Rules(
+            spread=tuple(spread),
+            affinity=affinity,
+            apart=tuple(dict.fromkeys(apart)),
+            together=tuple(
+                self.all["volume", one] for one in shape.shared_volumes if one.topology_key
+            ),
+            exclusive=tuple(one.claim for one in shape.shared_volumes if one.exclusive),
+            pins=tuple(sorted(keys - {label_keys.HOSTNAME})),
+        )
+
+    def _concerns_itself(self, tally: Tally, shape: PodShape) -> bool:
+        """Tell whether a tally is about one pod only, and nobody else asks where that is."""
+        if shape.id not in self._alone:
+            return False
+        own = {shape.id}
+        return tally.shapes == own and tally.readers <= own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Matching:
+    """Terms for one and the same pod, and what counts those that match."""
+
+    terms: tuple[PodAffinityTerm, ...]
+    """Kept, so that nothing else gets their identity."""
+    tallies: tuple[Tally, ...]
+    """One per topology key, in order of the key."""
+    shapes: frozenset[int]
+
+
+def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
+    return tuple(sorted({label_keys.canonical_key(term.topology_key) for term in terms}))
+
+
+def _of_shapes(key: str, shapes: Iterable[int], readers: Iterable[int]) -> Tally:
+    """Return a tally of what is hard whoever asks."""
+    return Tally(
+        key=key,
+        admission=None,
+        terminating=True,
+        shapes=frozenset(shapes),
+        readers=set(readers),
+        hard=True,
+    )
+
+
+def _counts_itself(constraint: TopologySpread, shape: PodShape) -> int:
+    selector = constraint.selector
+    return int(selector is not None and selector.matches(dict(shape.labels)))
