@@ -307,9 +307,11 @@ class Packer:
         return any(given_up)
 
     def _is_ignored(self, index: int) -> bool:
-        """Tell whether the group claims devices and nobody counts them: rather wait than buy."""
+        """Tell whether nobody counts the group's devices, or its neighbours: it waits."""
         shape = self.problem.groups[index].shape
-        return bool(shape.device_claims) and self.problem.devices is None
+        if shape.device_claims and self.problem.devices is None:
+            return True
+        return self.problem.topology.is_entangled(shape)
 
 
 def _of_queue(groups: Sequence[Group]) -> list[int]:

@@ -9,9 +9,9 @@ Laws:
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -22,6 +22,9 @@ from libs.domain.topology import PodAffinityTerm
 
 H = TypeVar("H", bound=Hashable)
 Label = tuple[str, str]
+Sight = tuple[str, Label | None]
+"""Whom a term may be about: a namespace or `_ANY`, and a label or anybody."""
+_ANY = ""
 Kept = Mapping[H, Sequence[int]]
 """Ids of shapes by what they have in common."""
 
@@ -34,15 +37,15 @@ class Residents:
     """Shapes by id, and what they have in common; each mapping holds ids in any order."""
 
     by_id: Mapping[int, PodShape] = field(default_factory=dict)
-    by_label: Kept[Label] = field(default_factory=dict)
+    by_namespace: Kept[str] = field(default_factory=dict)
+    by_label: Kept[tuple[str, Label]] = field(default_factory=dict)
+    """By namespace and label."""
     by_compared: Kept[str] = field(default_factory=dict)
     """By the label keys, hosts' names apart, by which they look at other pods."""
     by_term: Kept[PodAffinityTerm] = field(default_factory=dict)
     """By the terms of their anti-affinities."""
-    terms_by_label: Mapping[Label, Sequence[PodAffinityTerm]] = field(default_factory=dict)
-    """Those terms by a label that they select by."""
-    open_terms: Sequence[PodAffinityTerm] = ()
-    """Those that name no label with its value."""
+    terms_by_sight: Mapping[Sight, Sequence[PodAffinityTerm]] = field(default_factory=dict)
+    """Those terms by whom they may be about."""
     notable: frozenset[int] = frozenset()
     """Who takes more of a node than room: ports, disks, volumes."""
     with_shared_volumes: frozenset[int] = frozenset()
@@ -51,19 +54,22 @@ class Residents:
         """Return these and others, whose ids nobody here has."""
         more = tuple(shapes)
         by_term = _more(self.by_term, more, lambda shape: shape.anti_affinity)
-        terms = [term for term in by_term if term not in self.by_term]
-        selected = [(term, selected_labels(term.selector)) for term in terms]
-        terms_by_label: dict[Label, list[PodAffinityTerm]] = defaultdict(list)
-        for term, labels in selected:
-            for label in labels or ():
-                terms_by_label[label].append(term)
+        terms_by_sight: dict[Sight, list[PodAffinityTerm]] = defaultdict(list)
+        for term in by_term:
+            if term not in self.by_term:
+                for sight in _sights(term):
+                    terms_by_sight[sight].append(term)
         return Residents(
             by_id={**self.by_id, **{shape.id: shape for shape in more}},
-            by_label=_more(self.by_label, more, lambda shape: shape.labels),
+            by_namespace=_more(self.by_namespace, more, lambda shape: (shape.namespace,)),
+            by_label=_more(
+                self.by_label,
+                more,
+                lambda shape: [(shape.namespace, label) for label in shape.labels],
+            ),
             by_compared=_more(self.by_compared, more, compared),
             by_term=by_term,
-            terms_by_label=_joined(self.terms_by_label, terms_by_label),
-            open_terms=(*self.open_terms, *(term for term, labels in selected if labels is None)),
+            terms_by_sight=_joined(self.terms_by_sight, terms_by_sight),
             notable=self.notable.union(shape.id for shape in more if _is_notable(shape)),
             with_shared_volumes=self.with_shared_volumes.union(
                 shape.id for shape in more if shape.shared_volumes
@@ -77,8 +83,15 @@ class Residents:
 
     def terms_about(self, shape: PodShape) -> Iterable[PodAffinityTerm]:
         """Yield the terms that may select pods of a shape; more do not."""
-        of_labels = (self.terms_by_label.get(label, ()) for label in shape.labels)
-        return chain(chain.from_iterable(of_labels), self.open_terms)
+        return chain.from_iterable(self._terms_in_sight(shape))
+
+    def most_about(self, shape: PodShape) -> int:
+        """Return how many these terms are."""
+        return sum(map(len, self._terms_in_sight(shape)))
+
+    def _terms_in_sight(self, shape: PodShape) -> Iterator[Sequence[PodAffinityTerm]]:
+        for sight in product((shape.namespace, _ANY), (*shape.labels, None)):
+            yield self.terms_by_sight.get(sight, ())
 
 
 def compared(shape: PodShape) -> frozenset[str]:
@@ -101,6 +114,12 @@ def selected_labels(selector: LabelSelector | None) -> tuple[Label, ...] | None:
         if not one.complement and not one.absent:
             return tuple((one.key, value) for value in sorted(one.values))
     return None
+
+
+def _sights(term: PodAffinityTerm) -> Iterable[Sight]:
+    spaces = dict.fromkeys(term.namespaces) if term.namespace_selector is None else (_ANY,)
+    labels = selected_labels(term.selector)
+    return product(spaces, (None,) if labels is None else labels)
 
 
 def _is_notable(shape: PodShape) -> bool:

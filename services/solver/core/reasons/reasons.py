@@ -16,6 +16,7 @@ from services.solver.core.packing.packing import Packer
 from services.solver.core.reasons.case import Case, a_case
 from services.solver.core.reasons.pool_reasons import pool_rejection, refused_pool, rejection
 from services.solver.core.reasons.standing_reasons import Refusals, devices_in_sight, standing_rules
+from services.solver.core.topology.entangled import MOST_PAIRS
 
 MOST_REJECTIONS = 20_000
 """Rejections by pools that all reasons of a plan have together, or few each: thousands of unlike
@@ -74,6 +75,8 @@ def leftover(
     problem, deferred = packer.problem, packer.is_deferred(group)
     case = a_case(problem, group, deferred=deferred)
     bins = packer.bins
+    if problem.topology.is_entangled(case.ask.shape):
+        return _entangled(case, bins)
     if claim := problem.topology.in_use(case.ask):
         return _in_use(case, claim, bins)
     pools = in_order((*(one.pool for one in refused), *(one.pool for one in problem.templates)))
@@ -119,6 +122,18 @@ def _unnamed(template: Template) -> Rejection:
     """
     message = "too few types are left to keep minValues"
     return rejection(template.pool.name, Rule.MIN_VALUES, message)
+
+
+def _entangled(case: Case, bins: Bins) -> Leftover:
+    nodes = len(bins.standing)
+    rule = Rule.TOPOLOGY_SPREAD if case.ask.spread else Rule.POD_AFFINITY
+    rule = Rule.POD_ANTI_AFFINITY if case.ask.anti_affinity else rule
+    reason = Unplaceable(
+        message=f"its rules about other pods, and theirs, count more than {MOST_PAIRS:,} pairs of "
+        "rule and kind of pod in one plan; pods that select fewer others go first",
+        existing=((rule, nodes),),
+    )
+    return Leftover(case=case, reason=reason, refusals=(rule,) * nodes)
 
 
 def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:

@@ -16,6 +16,7 @@ from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.shape_index import ShapeIndex
 from services.solver.core.reading.bound_pods import BoundPods
 from services.solver.core.topology.algebra import Algebra
+from services.solver.core.topology.entangled import entangled
 from services.solver.core.topology.rules import AffinityRule, Keeper, Rules, SpreadRule
 from services.solver.core.topology.tally import Tally, admission, admission_key
 
@@ -30,6 +31,8 @@ class Tallies:
         """Those that count pods of a shape, by its id."""
         self._keepers: dict[int, list[Keeper]] = defaultdict(list)
         """Who may keep pods of a shape away, by its id."""
+        self.entangled: frozenset[int] = frozenset()
+        """Ids of shapes whose rules are too many, so that they wait; nothing is made for them."""
         self._index = ShapeIndex((), {})
         self._rules: dict[int, Rules] = {}
         """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
@@ -57,11 +60,14 @@ class Tallies:
             namespaces: as selectors see them.
             alone: ids of the shapes of which there is one pod.
         """
-        self._asks = asks
         self._alone = alone
-        hard = {ask.shape.id: ask for ask in asks}
         self._index = ShapeIndex(coming.values(), namespaces, bound)
-        self._own_tallies(coming, frozenset(hard), bound)
+        self.entangled = entangled(asks, self._index, bound)
+        asks = [ask for ask in asks if ask.shape.id not in self.entangled]
+        self._asks = asks
+        hard = {ask.shape.id: ask for ask in asks}
+        owning = {one: shape for one, shape in coming.items() if one not in self.entangled}
+        self._own_tallies(owning, frozenset(hard), bound)
         self._volume_tallies((*coming.values(), *bound.with_shared_volumes()))
         for ask in asks:
             for tally in self._tallies_of(ask):

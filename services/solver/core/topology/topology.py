@@ -91,6 +91,10 @@ class Topology:
         """Return what other pods mean for an ask."""
         return self._tallies.rules(ask)
 
+    def is_entangled(self, shape: PodShape) -> bool:
+        """Tell whether pods of a shape wait because they select too many others to count."""
+        return shape.id in self._tallies.entangled
+
     def keepers(self, ask: Ask) -> Sequence[Keeper]:
         """Return who may keep a pod away by an anti-affinity of their own."""
         return self._tallies.keepers(ask.shape)
@@ -115,6 +119,8 @@ class Topology:
         return [[tally.number for tally in tallies] for tallies in self._awaiting(ask)]
 
     def _awaiting(self, ask: Ask) -> list[tuple[Tally, ...]]:
+        if self.is_entangled(ask.shape):
+            return []
         return [
             rule.tallies
             for rule in (self.rules(ask).affinity if ask.affinity else ())
