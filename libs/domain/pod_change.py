@@ -125,7 +125,10 @@ def _spliced(
     column: tuple[Any, ...], put: tuple[Any, ...], runs: Sequence[tuple[slice, slice]]
 ) -> tuple[Any, ...]:
     """Return the column with other values put in; the same object if it is equal."""
-    if all(column[gone] == put[come] for gone, come in runs):
+    for gone, come in runs:
+        if column[gone] != put[come]:
+            break
+    else:
         return column
     found: list[Any] = []
     done = 0

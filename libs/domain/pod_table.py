@@ -14,7 +14,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
-from itertools import chain, compress, pairwise
+from itertools import chain, compress, count, pairwise
 from operator import attrgetter, not_
 from typing import Any
 from zlib import crc32
@@ -92,7 +92,7 @@ COLUMNS = tuple(one.name for one in fields(PodBlock) if one.init)
 """The names of the columns, in the order of `PodRow`'s fields."""
 
 _columns = attrgetter(*COLUMNS)
-_hosts = attrgetter("hosts")
+_known_hosts = attrgetter("_hosts")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -171,14 +171,21 @@ class PodTable:
 
     def bound_to(self, nodes: frozenset[str]) -> Iterator[PodRow]:
         """Yield the pods on these nodes, in order of uid."""
-        without = map(nodes.isdisjoint, map(_hosts, self.blocks))
+        without = map(nodes.isdisjoint, _hosts(self.blocks))
         for block in compress(self.blocks, map(not_, without)):
-            for index, node in enumerate(block.nodes):
-                if node in nodes:
-                    yield block.row(index)
+            for index in compress(count(), map(nodes.__contains__, block.nodes)):
+                yield block.row(index)
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks))
+
+
+def _hosts(blocks: Sequence[PodBlock]) -> list[frozenset[str]]:
+    """Return the nodes of the pods of each block; thousands of blocks mostly know theirs."""
+    try:
+        return list(map(_known_hosts, blocks))
+    except AttributeError:
+        return [block.hosts for block in blocks]
 
 
 def joined(one: PodBlock, *others: PodBlock) -> PodBlock:
