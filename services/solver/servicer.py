@@ -76,15 +76,11 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
         gone = threading.Event()
 
         async def answered(position: int, scenario: Scenario) -> pb.SimulateResponse:
-            answer = await self._runtime.compute(
-                simulate,
-                start,
-                scenario,
-                position,
-                cancelled=gone.is_set,
-                spent=spending(question.options.refine_budget),
+            spent = spending(question.options.refine_budget)
+            work = partial(simulate, cancelled=gone.is_set, spent=spent)
+            return await self._runtime.compute(
+                lambda: encode_scenario_answer(work(start, scenario, position))
             )
-            return await self._runtime.compute(encode_scenario_answer, answer)
 
         work = (partial(answered, *one) for one in enumerate(question.scenarios))
         try:
