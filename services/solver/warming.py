@@ -1,7 +1,8 @@
-"""Builds the columns of the home cluster's catalogues before anybody asks about them.
+"""Builds the columns of the home cluster before anybody asks about it.
 
 The first decision about a new catalogue takes three times as long as the next; a catalogue mostly
-arrives while no pod waits. What was built then is kept from the collector of cycles.
+arrives while no pod waits. What was built then, of the catalogue and of the nodes and pods that are
+there, is kept from the collector of cycles.
 """
 
 import asyncio
@@ -50,6 +51,7 @@ async def _warm(snapshot: ClusterSnapshot, columns: ColumnsCache, runtime: Runti
 
 def _look(snapshot: ClusterSnapshot, columns: ColumnsCache) -> None:
     solve(replace(snapshot, pods=PodTable()), _EVERYTHING, memory=columns.memory)
+    columns.memory.reader().look_over(snapshot)
     # Nobody asks yet, and most pods that do ask by some of these.
     for catalogue in snapshot.catalogues.values():
         for key in sorted(WELL_KNOWN):

@@ -4,7 +4,12 @@ Apart from what is decided because it outlives a decision: one reader for all re
 that share blocks, nodes and claims.
 """
 
+import numpy as np
+
 from libs.collections.codes import Codes
+from libs.domain import labels as label_keys
+from libs.domain.resources import WELL_KNOWN
+from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.reading.claim_columns import ClaimReader
 from services.solver.core.reading.node_columns import NodeReader
 from services.solver.core.reading.pod_columns import PodReader
@@ -21,6 +26,14 @@ class Reader:
         self.pods = PodReader(self._codes)
         self.nodes = NodeReader(self._codes)
         self.claims = ClaimReader(self._codes)
+
+    def look_over(self, snapshot: ClusterSnapshot) -> None:
+        """Read of a cluster what most decisions ask for, so that they find it read."""
+        self.pods.of(snapshot.pods, snapshot.shapes)
+        nodes = self.nodes.of(snapshot.nodes)
+        nodes.kinds(label_keys.WELL_KNOWN, np.arange(len(nodes.names)))
+        for resource in sorted(WELL_KNOWN):
+            nodes.room(resource)
 
     @property
     def full(self) -> bool:

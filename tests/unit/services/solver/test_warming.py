@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from libs.domain.capacity import Catalogue
 from libs.domain.labels import WELL_KNOWN
-from libs.domain.resources import NOTHING
+from libs.domain.resources import CPU, NOTHING, PODS
 from libs.domain.snapshot import ClusterSnapshot, PushResult, full, keyed
 from libs.domain.workload import NodeOverlay
 from libs.runtime.virtual import run_virtual
@@ -16,8 +17,9 @@ from libs.snapshots.holder import SnapshotHolder
 from services.solver.columns import ColumnsCache
 from services.solver.core.offers import catalogue
 from services.solver.core.offers.catalogue import CatalogueColumns, KeyColumn
+from services.solver.core.reading.reader import Reader
 from services.solver.warming import keep_warm
-from tests.support.builders import a_snapshot, pods, require
+from tests.support.builders import a_node, a_snapshot, pods, require
 from tests.support.world import a_runtime
 
 
@@ -79,6 +81,20 @@ def test_what_most_pods_ask_by_is_read_before_they_do(monkeypatch: pytest.Monkey
 
     assert set(read) >= WELL_KNOWN
     assert len(read) == len(set(read))
+
+
+def test_what_most_decisions_ask_of_nodes_is_read_before_they_do() -> None:
+    snapshot = a_snapshot(nodes=[a_node(f"n{one}") for one in range(3)], pods=pods(2, node="n1"))
+    reader = Reader()
+    reader.look_over(snapshot)
+    read = reader.nodes.objects.read
+
+    nodes = reader.nodes.of(snapshot.nodes)
+    nodes.kinds(frozenset(WELL_KNOWN), np.arange(3))
+    assert [nodes.room(resource).tolist() for resource in (CPU, PODS)] == [[4_000] * 3, [110] * 3]
+
+    assert reader.nodes.objects.read == read
+    assert len(reader.pods.of(snapshot.pods, snapshot.shapes).bound) == 2
 
 
 def test_a_catalogue_that_stays_is_built_once() -> None:
