@@ -156,8 +156,12 @@ def _price(text: str) -> Edit:
         if key not in _PRICE_KEYS or not value:
             known = ", ".join(_PRICE_KEYS)
             raise InvalidRequest(f"{part!r} selects nothing; there are {known}, each with a value")
+        if key in selected:
+            raise InvalidRequest(f"{key} is there twice; write one --price for each")
         selected[key] = value
     ppm = int(percent * _PPM_PER_PERCENT)
+    if percent and not ppm:
+        raise InvalidRequest(f"{found['percent']} % is less than prices are told apart by")
     return EditOfferings(
         zone=selected.get("zone", ""),
         capacity_type=selected.get("capacity-type", ""),

@@ -10,6 +10,8 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.spelling import nearest
 
 _FILES = frozenset({"add", "pool_files", "overlay_files"})
+_COUNTED = frozenset({"scale"})
+"""What may be a mapping, as of `ns/name: 50`."""
 
 
 def what_ifs(path: str) -> Iterator[WhatIf]:
@@ -44,10 +46,14 @@ def _what_if(document: object, source: str, folder: Path) -> WhatIf:
             raise InvalidRequest(f'there is no "{key}"{guess}', field=source)
         if key != "name":
             name = known[key]
+            if isinstance(value, Mapping) and name not in _COUNTED:
+                raise InvalidRequest(
+                    "a text, or a list of texts, is needed", field=f"{source}.{key}"
+                )
             texts[name] = tuple(_texts(value, f"{source}.{key}"))
             if name in _FILES:
                 texts[name] = tuple(str(folder / one) for one in texts[name])
-    name = document.get("name", source.rpartition(": ")[2])
+    name = document.get("name") or source.rpartition(": ")[2]
     return WhatIf(name=str(name), source=source, **texts)
 
 

@@ -6,8 +6,8 @@
 
 namespace joiner {
 
-// Keeps a weak reference: the algebra is of an object that owns the packing. Whoever asks has let go
-// of Python's lock, which is held while Python answers.
+// Keeps a weak reference: the algebra is of an object that owns the packing. Python's lock is held
+// while Python answers, whether or not whoever asks had let go of it.
 class PythonAlgebra : public Algebra {
 public:
     explicit PythonAlgebra(nb::handle algebra) : algebra_(nb::weakref(algebra)) {}

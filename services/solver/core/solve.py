@@ -49,7 +49,7 @@ def solve(
     if options.refines:
         refined = refine(encoded, fast, cancelled=cancelled, spent=spent)
     else:
-        refined = unrefined(fast)
+        refined = unrefined(encoded, fast)
     found = refined.answer
     return Solution(
         snapshot=snapshot.id,

@@ -376,6 +376,10 @@ def test_a_file_has_many_what_ifs(tmp_path: Path) -> None:
             id="too long",
         ),
         pytest.param(["--price", "+10"], "--price +10: write zone=Z", id="price"),
+        pytest.param(
+            ["--price", "type=a,type=b:+10%"], "type is there twice", id="price key twice"
+        ),
+        pytest.param(["--price", "+1e-9%"], "less than prices are told apart", id="tiny change"),
         pytest.param(["--price", "pool=x:+10%"], "'pool=x' selects nothing", id="price key"),
         pytest.param(["--add-node", "pool"], "--add-node pool: write POOL=TYPE", id="add node"),
         pytest.param(
@@ -403,6 +407,11 @@ def test_what_makes_no_sense_is_refused_by_option(
             "[{removeNode: n1}]",
             'scenarios[0]: there is no "removeNode"; perhaps "removeNodes"',
             id="a word",
+        ),
+        pytest.param(
+            "[{removeNodes: {n1: 1}}]",
+            "scenarios[0].removeNodes: a text, or a list of texts, is needed",
+            id="a mapping of what is not counted",
         ),
         pytest.param("[{removeNodes: [1]}]", "scenarios[0].removeNodes: 1 is not a text", id="1"),
         pytest.param(

@@ -241,7 +241,9 @@ class Objective(_message.Message):
 
     @_builtins.property
     def blast_radius(self) -> Global___BlastRadius:
-        """How many pods of one workload may be on one new node before more count. Absent: any number."""
+        """How many pods of one workload may be on one new node before more count. It chooses among the plans that are found;
+        the search for them does not weigh it. Absent: any number.
+        """
 
     @_builtins.property
     def spot_diversity(self) -> Global___SpotDiversity:

@@ -187,6 +187,8 @@ def _is_single(shape: PodShape) -> bool:
         label_keys.canonical_key(term.topology_key) == label_keys.HOSTNAME
         and term.selector is not None
         and term.selector.matches(labels)
+        # Whom a selector of namespaces is about is not known here.
+        and shape.namespace in term.namespaces
         for term in shape.anti_affinity
     )
 

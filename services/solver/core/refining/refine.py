@@ -46,12 +46,12 @@ class Refined:
     iterations: int = 0
 
 
-def unrefined(fast: Packed) -> Refined:
+def unrefined(encoded: Encoded, fast: Packed) -> Refined:
     """Return the answer of the fast stage with a bound that costs nothing."""
     return Refined(
         answer=fast.answer,
         lower_bound=quick_bound(fast.problem, fast.packer.bins, _paid),
-        objective=fast.answer.weight,
+        objective=_score(encoded, fast).objective,
     )
 
 
@@ -81,8 +81,10 @@ def refine(
         spent=spent if exactly is None else _never,
     )
     if budget.spent() or not fast.packer.bins.claims:
-        return unrefined(fast)
+        return unrefined(encoded, fast)
     best, bound = _better(encoded, fast, fast), quick_bound(fast.problem, fast.packer.bins, _paid)
+    # Spreading spot nodes is an iteration like others, so that their number tells of it.
+    budget.ran += best is not fast
     flow = _fluid(encoded, fast, _paid)
     near = _bound(flow, budget, cancelled)
     bound = max(bound, near.nanos_per_hour)
@@ -96,6 +98,7 @@ def refine(
         encoded=encoded,
         packed=best,
         worth=_worth(fast, flow, near),
+        least=near.nanos_per_hour,
         seed=encoded.options.seed,
     )
     search = begin(start) if budget.left() else None

@@ -27,6 +27,9 @@ _PODS_WEIGH = 0.15
 _PODS = 2
 """The column of `pods`."""
 
+_NO_MORE = 1e-6
+"""Share of a lower bound above which an answer is not worth looking for a better one."""
+
 _SAME = -1
 
 
@@ -58,7 +61,10 @@ def begin(start: Start) -> Search | None:
         weight.tolist(),
         start.seed % 2**64,
     )
-    return _Native(start, allowances, native) if native.any() else None
+    if not native.any():
+        return None
+    others = packed.answer.weight - native.price()
+    return _Native(start, allowances, native, start.least * (1 + _NO_MORE) - others)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,9 +74,14 @@ class _Native:
     start: Start
     allowances: _Allowances
     native: joiner_kernel.Search
+    least: float
+    """What the claims that may change cost, in nano-dollars per hour, when nothing is left to gain.
+    """
 
     def advance(self, iterations: int) -> int:
-        """Try so many changes."""
+        """Try so many changes; none where nothing is left to gain."""
+        if self.native.price() <= self.least:
+            return 0
         self.native.advance(iterations)
         return iterations
 

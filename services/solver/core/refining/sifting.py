@@ -144,8 +144,10 @@ def _spread(fluid: Fluid, chosen: Ints, found: Prices) -> tuple[Prices, Floats]:
         total = np.maximum(offers.room, 0) @ price
         paid = (fluid.request[needed] @ price) / found.worth[needed]
         least = np.where(usable, paid[:, None], np.inf).min(axis=0, initial=np.inf)
-        own = np.divide(cost * least, total, out=np.zeros_like(cost), where=total > 0)
-        own[~np.isfinite(least)] = np.inf
+        used = np.isfinite(least)
+        worth = cost * np.where(used, least, 0)
+        own = np.divide(worth, total, out=np.zeros_like(cost), where=total > 0)
+        own[~used] = np.inf
         better = own > share
         share[better], room[better] = own[better], price
     share[chosen] = np.inf

@@ -20,6 +20,8 @@ class Start:
     """A valid answer and its state, which stays as it is."""
     worth: Mapping[int, float]
     """What a pod of a shape costs at least by `columns.price`, in nano-dollars per hour, by id."""
+    least: int
+    """Nano-dollars per hour, by the same price: no answer costs less."""
     seed: int
 
 

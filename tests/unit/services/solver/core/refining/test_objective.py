@@ -192,3 +192,18 @@ def test_where_there_is_no_other_offering_a_plan_stays() -> None:
 def test_terms_that_make_no_sense_are_refused(make: Any, field: str) -> None:
     with pytest.raises(InvalidRequest, match=field):
         make()
+
+
+def test_an_answer_that_was_not_refined_counts_the_same_terms() -> None:
+    radius = Objective(blast_radius=BlastRadius(share_ppm=250_000, pod_nanos_per_hour=10**9))
+    together = pods(4, owner=an_owner())
+
+    snapshot = a_snapshot(
+        shapes=[a_shape(cpu="1")], pods=together, catalogues=[a_catalogue(*some_types(4, 16))]
+    )
+    found = solve(snapshot, SolveOptions(objective=radius))
+
+    (claim,) = found.plan.nodeclaims
+    assert found.iterations == 0
+    cost = found.cost
+    assert cost.objective_nanos_per_hour == claim.cheapest.price_nanos_per_hour + 3 * 10**9

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from libs.domain.errors import Unavailable
+from libs.domain.objective import Objective, SpotDiversity
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
 from services.solver.core.offers.market import NOTHING_REMEMBERED
@@ -23,9 +24,11 @@ from tests.support.builders import (
     a_pool,
     a_shape,
     a_snapshot,
+    a_term,
     a_type,
     amounts,
     pods,
+    selecting,
     some_types,
 )
 from tests.support.judging import judged
@@ -147,6 +150,35 @@ def test_a_replay_with_the_number_of_iterations_gives_the_same_plan() -> None:
 
     assert (again.plan, again.cost, again.plan_id) == (first.plan, first.cost, first.plan_id)
     assert again.iterations == first.iterations > 0
+
+
+def test_a_replay_gives_the_same_plan_where_spot_nodes_are_spread() -> None:
+    apart = a_shape(1, anti_affinity=(a_term(selector=selecting(app="web")),))
+    kinds = [
+        a_type(f"s{cpu}", capacity=amounts(cpu=cpu, memory="8Gi"), price=cpu) for cpu in (1, 2)
+    ]
+    cluster = a_cluster(
+        shapes=[replace(apart, labels=(("app", "web"),))],
+        pods=pods(6),
+        catalogues=[a_catalogue(*kinds)],
+    )
+    spread = Objective(spot_diversity=SpotDiversity(share_ppm=200_000))
+    options = SolveOptions(refine_budget=timedelta(seconds=1), objective=spread)
+    looks = iter([False, False])
+    first = solve(cluster, options, spent=lambda: next(looks, True))
+
+    again = solve(cluster, replace(options, refine_iterations=first.iterations))
+
+    assert again.plan == first.plan
+
+
+def test_room_that_costs_nothing_is_no_bargain_to_divide_by() -> None:
+    free = a_type("free", price=0)
+    cluster = a_cluster(catalogues=[a_catalogue(*some_types(), free, HUGE)])
+
+    found = solve(cluster, SolveOptions(refine_iterations=3))
+
+    assert price(found) == 0
 
 
 def test_a_budget_that_is_spent_leaves_the_fast_answer() -> None:

@@ -80,8 +80,9 @@ def started(snapshot: ClusterSnapshot, seed: int = 0) -> Start:
         lambda template: template.columns.price,
     )
     shapes = [fast.problem.groups[index].shape.id for index in flow.groups.tolist()]
-    worth = dict(zip(shapes, lower_bound(flow).worth.tolist(), strict=True))
-    return Start(encoded=encoded, packed=fast, worth=worth, seed=seed)
+    near = lower_bound(flow)
+    worth = dict(zip(shapes, near.worth.tolist(), strict=True))
+    return Start(encoded=encoded, packed=fast, worth=worth, least=near.nanos_per_hour, seed=seed)
 
 
 def searched(
@@ -98,6 +99,14 @@ def begun(start: Start) -> Search:
     found = begin(start)
     assert found is not None
     return found
+
+
+def test_a_search_ends_where_nothing_is_left_to_gain() -> None:
+    start = started(a_cluster())
+    cost = start.packed.answer.weight
+
+    assert begun(start).advance(5) == 5
+    assert begun(replace(start, least=cost)).advance(5) == 0
 
 
 def plan_of(found: Packed) -> Plan:
