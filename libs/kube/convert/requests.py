@@ -22,6 +22,7 @@ from libs.kube.objects.pod import Container, ContainerStatus, Pod, PodSpec, Reso
 _Amounts = dict[str, Fraction]
 
 _ALWAYS = "Always"
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
 _PREFIXES = ("hugepages-", "attachable-volumes-")
 _EVERY_ADDRESS = "0.0.0.0"
 
@@ -55,7 +56,7 @@ def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
     taken too, as the API server writes it down when the pod is created.
 
     Raises:
-        InvalidRequest: a port number beyond 65535 or below 0.
+        InvalidRequest: a number that is no port, a protocol or an address that there is not.
     """
     found = set()
     for path, container in _lasting(spec):
@@ -65,9 +66,15 @@ def host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
                 raise InvalidRequest(
                     f"{number} is not a port", field=f"{path}.ports[{index}].hostPort"
                 )
+            if port.protocol not in ("", *_PROTOCOLS):
+                known = ", ".join(_PROTOCOLS)
+                raise InvalidRequest(
+                    f"{port.protocol!r} is no protocol; there are {known}",
+                    field=f"{path}.ports[{index}].protocol",
+                )
             if number:
                 ip = port.host_ip or _EVERY_ADDRESS
-                found.add(HostPort(ip=ip, protocol=port.protocol or "TCP", port=number))
+                found.add(HostPort(ip=ip, protocol=port.protocol or _PROTOCOLS[0], port=number))
     return tuple(sorted(found))
 
 

@@ -238,6 +238,11 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
         raise InvalidRequest(
             f'{shown} is not bound, and storageclass "{name}" binds before pods are placed'
         )
+    if storage_class.volume_binding_mode not in ("", "WaitForFirstConsumer"):
+        raise InvalidRequest(
+            f'storageclass "{name}" has volumeBindingMode {storage_class.volume_binding_mode!r}; '
+            "write Immediate or WaitForFirstConsumer"
+        )
     made = class_places(storage_class) if provisioner not in ("", NO_PROVISIONER) else ()
     node = claim.metadata.annotations.get(SELECTED_NODE)
     if node is not None:

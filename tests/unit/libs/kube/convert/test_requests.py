@@ -215,6 +215,13 @@ def test_host_ports(spec: dict[str, Any], ports: list[tuple[str, str, int]]) -> 
     assert found == tuple(HostPort(ip=ip, protocol=name, port=port) for ip, name, port in ports)
 
 
+def test_a_protocol_that_there_is_not_is_refused_by_field() -> None:
+    with pytest.raises(InvalidRequest, match="'QUIC' is no protocol") as refused:
+        host_ports(pod(containers=[_port(80, protocol="QUIC")]).spec)
+
+    assert refused.value.field == "spec.containers[0].ports[0].protocol"
+
+
 def test_a_port_beyond_the_last_is_refused() -> None:
     with pytest.raises(InvalidRequest, match="70000 is not a port"):
         host_ports(pod(containers=[_port(80, hostPort=70000)]).spec)

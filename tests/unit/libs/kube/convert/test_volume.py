@@ -214,6 +214,13 @@ def test_where_a_claim_can_be_used(
         pytest.param(
             _claim(),
             None,
+            _class(volumeBindingMode="Whenever"),
+            "volumeBindingMode 'Whenever'",
+            id="a mode that there is not",
+        ),
+        pytest.param(
+            _claim(),
+            None,
             _class(allowedTopologies=[{}]),
             "waits for a volume",
             id="topologies that are nowhere",
