@@ -108,8 +108,9 @@ public:
     const ClaimClass& operator[](int id) const { return *all_.at(id); }
     std::size_t size() const { return all_.size(); }
 
-    // Takes in the one value that a class, or a place, leaves of a key: by number of key, ascending.
-    // Where a class and a place differ in one, the pod cannot move in, which nobody need be asked.
+    // Takes in the one value that a class, or a place, leaves of a key: by number of key,
+    // ascending. Where a class and a place differ in one, the pod cannot move in, which nobody need
+    // be asked.
     void fix_class(int known, Fixed values) { all_[known]->fixed_ = std::move(values); }
     void fix_place(int place, Fixed values);
     // Returns a number for these bounds, by which `narrow` knows them.

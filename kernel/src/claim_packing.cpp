@@ -49,8 +49,7 @@ Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want, b
         if (known < 0 || !classes_[known].rows()[bins_.cheapest_row(claim)]) continue;
         // On that row there is room for so many, whatever others of the class have.
         const Amount free = std::min({ask.request.times(bins_.spare(claim)), cap(claim), left});
-        const Amount count =
-            most_kept(known, bins_.class_of(claim), bins_.used(claim), ask, free);
+        const Amount count = most_kept(known, bins_.class_of(claim), bins_.used(claim), ask, free);
         if (count <= 0) continue;
         taken[place] = count;
         left -= count;

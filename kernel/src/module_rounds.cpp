@@ -73,8 +73,9 @@ void bind_rounds(nb::class_<Session>& bound) {
         .def("part_from_companions", &part_from_companions, "group"_a,
              "Let a group no longer keep to where its companions may run; False if it does not.")
         .def(
-            "positions", [](const Session& self, int group) { return self.rounds.positions(group); },
-            "group"_a, "Return the positions of the asks by which a group looks for places now.")
+            "positions",
+            [](const Session& self, int group) { return self.rounds.positions(group); }, "group"_a,
+            "Return the positions of the asks by which a group looks for places now.")
         .def("left", &left, "Return how many pods of each group have no place.");
 }
 

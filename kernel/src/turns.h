@@ -1,9 +1,9 @@
 // Turns: which group is tried next, and which ones rest until something may help them.
 //
-// Apart from rounds because nothing is placed here. Were everybody tried again after each placement,
-// time would be quadratic as soon as pods wait for each other; so who is refused rests until what
-// it is refused by has changed. Groups come in one order, and nobody comes twice in a round; who is
-// woken by a group that comes before it comes in the same round, else in the next.
+// Apart from rounds because nothing is placed here. Were everybody tried again after each
+// placement, time would be quadratic as soon as pods wait for each other; so who is refused rests
+// until what it is refused by has changed. Groups come in one order, and nobody comes twice in a
+// round; who is woken by a group that comes before it comes in the same round, else in the next.
 #pragma once
 
 #include <map>
