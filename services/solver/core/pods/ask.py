@@ -193,7 +193,7 @@ def _with_room(room: StorageRoom, nodes: KnownNodes) -> tuple[Place, ...]:
 
 
 def _node_places(shape: PodShape) -> tuple[Place, ...]:
-    selected = (Place(requirements=shape.node_selector),)
+    selected = (Place(requirements=shape.node_selector),) if shape.node_selector else ANYWHERE
     if not shape.required_node_terms:
         return selected
     return combined(selected, tuple(_term_place(term) for term in shape.required_node_terms))

@@ -6,7 +6,8 @@ square of their number. Those that select most wait, with that as the reason, an
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from functools import partial
 
 from libs.domain.topology import NodeInclusionPolicy, TopologySpread
 from services.solver.core.pods.ask import Ask
@@ -17,8 +18,9 @@ MOST_PAIRS = 2_000_000
 """Pairs of a rule and a shape that it counts; equal rules are one. A plan of 10,000 pods with the
 usual constraints has some ten thousands."""
 
-_Use = tuple[int, Hashable, int]
-"""Id of a shape, the name of a rule that it has, and how many shapes that counts at most."""
+_Use = tuple[int, Hashable, Callable[[], int]]
+"""Id of a shape, the name of a rule that it has, and what tells how many shapes that counts at
+most: asked once per rule."""
 
 
 def entangled(asks: Collection[Ask], index: ShapeIndex, bound: BoundPods) -> frozenset[int]:
@@ -30,19 +32,29 @@ def entangled(asks: Collection[Ask], index: ShapeIndex, bound: BoundPods) -> fro
         bound: pods that run, whose rules are about those that wait.
     """
     # Nearly always what is cheap to know suffices: that equal rules are one makes it only less.
-    known = {name: most for _, name, most in _uses(asks, index, bound, by_value=False)}
-    if sum(known.values()) <= MOST_PAIRS:
+    if sum(_sizes(_uses(asks, index, bound, by_value=False)).values()) <= MOST_PAIRS:
         return frozenset()
-    return _selecting_most(_uses(asks, index, bound, by_value=True))
+    uses = list(_uses(asks, index, bound, by_value=True))
+    size = _sizes(uses)
+    if sum(size.values()) <= MOST_PAIRS:
+        return frozenset()
+    return _selecting_most(uses, size)
 
 
-def _selecting_most(uses: Iterator[_Use]) -> frozenset[int]:
-    """Return as few shapes as need be to keep to the bound, by what they bring to it."""
+def _sizes(uses: Iterable[_Use]) -> dict[Hashable, int]:
+    """Return how many shapes each rule counts at most, by its name."""
     size: dict[Hashable, int] = {}
+    for _, name, most in uses:
+        if name not in size:
+            size[name] = most()
+    return size
+
+
+def _selecting_most(uses: Iterable[_Use], size: Mapping[Hashable, int]) -> frozenset[int]:
+    """Return as few shapes as need be to keep to the bound, by what they bring to it."""
     users: dict[Hashable, set[int]] = defaultdict(set)
     used: dict[int, set[Hashable]] = defaultdict(set)
-    for shape, name, most in uses:
-        size[name] = most
+    for shape, name, _ in uses:
         users[name].add(shape)
         used[shape].add(name)
     brought = {one: sum(size[name] / len(users[name]) for name in used[one]) for one in used}
@@ -71,14 +83,16 @@ def _uses(
         shape = ask.shape
         for constraint in ask.spread:
             name = named(constraint), shape.namespace, *map(named, _sight(constraint, ask))
-            yield shape.id, name, index.most_spread(constraint, shape.namespace)
+            yield shape.id, name, partial(index.most_spread, constraint, shape.namespace)
         for term in (one for terms in ask.affinity for one in terms):
-            yield shape.id, ("near", named(term)), index.most_matching(term)
+            yield shape.id, ("near", named(term)), partial(index.most_matching, term)
         for term in ask.anti_affinity:
-            # Counted are those whom it selects, and, for these, those who have it.
-            yield shape.id, ("apart", named(term)), 2 * index.most_matching(term)
-    for shape in {ask.shape.id: ask.shape for ask in asks}.values():
-        yield shape.id, ("bound", shape.id), bound.residents.most_about(shape)
+            # Counted are those whom it selects and, for these, those who have it.
+            yield shape.id, ("near", named(term)), partial(index.most_matching, term)
+            yield shape.id, ("apart", named(term)), partial(index.most_matching, term)
+    if bound.residents.by_term:
+        for shape in {ask.shape.id: ask.shape for ask in asks}.values():
+            yield shape.id, ("bound", shape.id), partial(bound.residents.most_about, shape)
 
 
 def _sight(constraint: TopologySpread, ask: Ask) -> tuple[object, object]:
