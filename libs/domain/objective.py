@@ -63,6 +63,10 @@ class SpotDiversity:
         _check("share_ppm", self.share_ppm, PPM)
         _check("instance_types", self.instance_types, 600)
 
+    def allowed(self, nodes: int) -> int:
+        """Return how many of so many spot nodes may be of one offering, where there is a share."""
+        return max(1, nodes * self.share_ppm // PPM)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Objective:

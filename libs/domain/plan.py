@@ -98,6 +98,10 @@ class Plan:
     buffers: tuple[BufferVerdict, ...] = ()
     overlays: tuple[OverlayVerdict, ...] = ()
 
+    def without_place(self) -> frozenset[str]:
+        """Return the uids of the pods that have no place."""
+        return frozenset(uid for group in self.unplaced for uid in group.pod_uids)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:

@@ -18,6 +18,7 @@ from libs.domain.resources import CPU, MEMORY, PODS, Resources
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 
 MOST = 2**60
 UNBOUNDED = 2**40

@@ -14,14 +14,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from libs.domain.nodepool import DisruptionReason
 from services.solver.core.consolidating.choice import Choice
 from services.solver.core.highs import run
-from services.solver.core.vectors import Bools, Ints
-
-Floats = npt.NDArray[np.float64]
+from services.solver.core.vectors import Bools, Floats, Ints
 
 _DOLLAR = 1e9
 _MOST_BOUGHT = 1e4

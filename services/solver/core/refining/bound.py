@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from services.solver.core.refining.fluid import NO_STOCK, Floats, Fluid
+from services.solver.core.refining.fluid import NO_STOCK, Fluid
 from services.solver.core.refining.linear import Prices
 from services.solver.core.refining.sifting import prices
+from services.solver.core.vectors import Floats
 
-_SAFE = 1e-9
+SAFE = 1e-9
 """Share that is taken off, far more than sums of floats can be wrong by."""
 
 
@@ -56,7 +57,7 @@ def certified(fluid: Fluid, found: Prices) -> Bound:
     worth, total = _paid(fluid, asked, found.free)
     total -= float((found.free * fluid.free).sum()) + float(found.stock @ offers.left)
     return Bound(
-        nanos_per_hour=max(0, int(total * (1 - _SAFE))),
+        nanos_per_hour=max(0, int(total * (1 - SAFE))),
         worth=worth,
         bought=found.bought,
     )

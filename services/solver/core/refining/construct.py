@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from services.solver.core.answer.answer import Answer, answer
+from services.solver.core.answer.answer import answer
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.offers.template import Template
 from services.solver.core.packed import Cancelled, Packed, packed
@@ -103,12 +103,8 @@ def _widened(encoded: Encoded, fast: Packed, found: Packed) -> Packed:
         claims.append(wide[key])
     found.packer.bins = replace(bins, claims=tuple(claims))
     made = answer(encoded, found.problem, found.packer, found.short)
-    if _without_place(made) == _without_place(fast.answer):
+    if made.plan.without_place() == fast.answer.plan.without_place():
         told = fast.answer.plan
         plan = replace(made.plan, unplaced=told.unplaced, pool_messages=told.pool_messages)
         made = replace(made, plan=plan)
     return replace(found, answer=made)
-
-
-def _without_place(one: Answer) -> frozenset[str]:
-    return frozenset(uid for group in one.plan.unplaced for uid in group.pod_uids)

@@ -7,7 +7,7 @@ and takes those claims whose next best offering costs least more.
 import numpy as np
 
 from libs.domain.capacity import CapacityType
-from libs.domain.objective import PPM
+from libs.domain.objective import SpotDiversity
 from services.solver.core.offers.catalogue import CatalogueColumns
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.packed import Packed
@@ -36,7 +36,7 @@ def diversified(encoded: Encoded, one: Packed) -> Packed | None:
     bins = one.packer.bins
     claims, moved = list(bins.claims), False
     for _ in range(_MOST_ROUNDS):
-        crowd, beyond = _crowd(claims, bins, diversity.share_ppm)
+        crowd, beyond = _crowd(claims, bins, diversity)
         leaving = _least(one.problem, claims, bins, crowd)[:beyond]
         if not leaving:
             break
@@ -47,7 +47,7 @@ def diversified(encoded: Encoded, one: Packed) -> Packed | None:
     return with_claims(encoded, one, Replacement(claims=claims, placements=bins.placements))
 
 
-def _crowd(claims: list[ClaimClass], bins: Bins, share_ppm: int) -> tuple[list[int], int]:
+def _crowd(claims: list[ClaimClass], bins: Bins, diversity: SpotDiversity) -> tuple[list[int], int]:
     """Return the claims of the offering that is most beyond its share, and how many are."""
     by_offering: dict[_Key, list[int]] = {}
     for claim, known in enumerate(claims):
@@ -56,7 +56,7 @@ def _crowd(claims: list[ClaimClass], bins: Bins, share_ppm: int) -> tuple[list[i
             by_offering.setdefault(_key(known, position), []).append(claim)
     if not by_offering:
         return [], 0
-    allowed = max(1, sum(map(len, by_offering.values())) * share_ppm // PPM)
+    allowed = diversity.allowed(sum(map(len, by_offering.values())))
     most = min(by_offering, key=lambda key: (-len(by_offering[key]), key))
     return by_offering[most], max(0, len(by_offering[most]) - allowed)
 

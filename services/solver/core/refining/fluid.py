@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from libs.domain import labels as label_keys
 from libs.domain.capacity import CapacityType
@@ -28,9 +27,7 @@ from services.solver.core.packing.problem import Problem
 from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.shape_index import ShapeIndex
 from services.solver.core.standing.standing import StandingClass
-from services.solver.core.vectors import Bools, Ints, covering, most_that_fit
-
-Floats = npt.NDArray[np.float64]
+from services.solver.core.vectors import Bools, Floats, Ints, covering, most_that_fit
 
 MOST_RULES = 16
 """Most rules of one that are minded: those with most pods."""

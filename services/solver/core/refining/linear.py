@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from services.solver.core.highs import run
-from services.solver.core.refining.fluid import NO_STOCK, Floats, Fluid
-from services.solver.core.vectors import Ints
+from services.solver.core.refining.fluid import NO_STOCK, Fluid
+from services.solver.core.vectors import Floats, Ints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,10 +14,10 @@ from libs.domain.resources import CPU, MEMORY
 from services.solver.core.offers.template import Template
 from services.solver.core.packing.bins import Bins
 from services.solver.core.packing.problem import Problem
-from services.solver.core.refining.fluid import Floats, PriceOf
-from services.solver.core.vectors import Bools, most_that_fit
+from services.solver.core.refining.bound import SAFE
+from services.solver.core.refining.fluid import PriceOf
+from services.solver.core.vectors import Bools, Floats, most_that_fit
 
-_SAFE = 1e-9
 _MOST_ALONE = 4
 """Groups, those with most pods, that are looked at one by one."""
 
@@ -45,7 +45,7 @@ def quick_bound(problem: Problem, bins: Bins, price_of: PriceOf) -> int:
     asked = weights @ np.maximum(net, 0)
     found = np.divide(asked, most, out=np.zeros_like(asked), where=most > 0)
     alone = 0.0 if of_use.any() or reserved.any() else _alone(problem, bins, room, price)
-    return int(max(found.max(initial=0.0), alone) * (1 - _SAFE))
+    return int(max(found.max(initial=0.0), alone) * (1 - SAFE))
 
 
 def _alone(problem: Problem, bins: Bins, room: Floats, price: Floats) -> float:

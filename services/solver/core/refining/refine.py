@@ -186,8 +186,7 @@ def _better(encoded: Encoded, known: Packed, other: Packed | None) -> Packed:
 def _without_place(one: Packed) -> tuple[frozenset[str], tuple[int, ...]]:
     """Return the pods without a place, and how many a buffer lacks."""
     plan = one.answer.plan
-    unplaced = frozenset(uid for group in plan.unplaced for uid in group.pod_uids)
-    return unplaced, tuple(buffer.unplaced for buffer in plan.buffers)
+    return plan.without_place(), tuple(buffer.unplaced for buffer in plan.buffers)
 
 
 def _score(encoded: Encoded, one: Packed) -> Score:

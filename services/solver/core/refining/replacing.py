@@ -39,9 +39,7 @@ def with_claims(encoded: Encoded, one: Packed, other: Replacement) -> Packed:
     made = answer(encoded, one.problem, packer, one.short)
     told = one.answer.plan
     plan = replace(made.plan, pool_messages=told.pool_messages)
-    if {uid for group in made.plan.unplaced for uid in group.pod_uids} == {
-        uid for group in told.unplaced for uid in group.pod_uids
-    }:
+    if made.plan.without_place() == told.without_place():
         plan = replace(plan, unplaced=told.unplaced)
     return replace(one, packer=packer, answer=replace(made, plan=plan))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from libs.domain.capacity import CapacityType
-from libs.domain.objective import PPM, BlastRadius, SpotDiversity
+from libs.domain.objective import BlastRadius, SpotDiversity
 from libs.domain.plan import Plan, PlannedNodeClaim
 from services.solver.core.packed import Packed
 from services.solver.core.packing.encode import Encoded
@@ -45,7 +45,7 @@ def crowded(spot: list[PlannedNodeClaim], diversity: SpotDiversity) -> int:
     """Return how many spot nodes are beyond the share that one offering may have."""
     if not diversity.share_ppm:
         return 0
-    allowed = max(1, len(spot) * diversity.share_ppm // PPM)
+    allowed = diversity.allowed(len(spot))
     by_offering = Counter((claim.cheapest.instance_type, claim.cheapest.zone) for claim in spot)
     return sum(max(0, count - allowed) for count in by_offering.values())
 

@@ -12,9 +12,9 @@ from itertools import product
 
 import numpy as np
 
-from services.solver.core.refining.fluid import NO_STOCK, Floats, Fluid, Offers
+from services.solver.core.refining.fluid import NO_STOCK, Fluid, Offers
 from services.solver.core.refining.linear import Prices, optimum
-from services.solver.core.vectors import Ints
+from services.solver.core.vectors import Floats, Ints
 
 MOST_GROUPS = 64
 """Groups, joined or not, in one program; its time grows faster than their number."""
