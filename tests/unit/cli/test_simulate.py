@@ -2,98 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.unit.cli.command import CLASS, NODE, POD, POOL, TYPE, joiner, with_members, written
-
-ZONES = ("a", "b")
-KIND = {
-    **TYPE,
-    "offerings": [
-        {
-            "Price": 0.5 if capacity_type == "on-demand" else 0.25,
-            "Requirements": [
-                {
-                    "key": "karpenter.sh/capacity-type",
-                    "operator": "In",
-                    "values": [capacity_type],
-                },
-                {"key": "topology.kubernetes.io/zone", "operator": "In", "values": [zone]},
-            ],
-        }
-        for zone in ZONES
-        for capacity_type in ("on-demand", "spot")
-    ],
-}
-LABELS = {
-    "kubernetes.io/hostname": "n1",
-    "node.kubernetes.io/instance-type": "small",
-    "topology.kubernetes.io/zone": "a",
-    "karpenter.sh/capacity-type": "on-demand",
-    "karpenter.sh/nodepool": "pool",
-}
-CLAIM: dict[str, Any] = {
-    "apiVersion": "karpenter.sh/v1",
-    "kind": "NodeClaim",
-    "metadata": {"name": "c1", "uid": "c1", "labels": LABELS},
-    "spec": {"nodeClassRef": CLASS},
-    "status": {
-        "nodeName": "n1",
-        "providerID": "cloud://n1",
-        "capacity": NODE["status"]["allocatable"],
-        "allocatable": NODE["status"]["allocatable"],
-        "conditions": [
-            {"type": kind, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}
-            for kind in ("Launched", "Registered", "Initialized")
-        ],
-    },
-}
-MANAGED = with_members(NODE, metadata__labels=LABELS, spec__providerID="cloud://n1")
-OWNER = {
-    "apiVersion": "apps/v1",
-    "kind": "ReplicaSet",
-    "name": "web-5d9c8b7f6",
-    "uid": "rs-uid",
-    "controller": True,
-}
-RUNNING = with_members(
-    POD,
-    metadata__ownerReferences=[OWNER],
-    spec__nodeName="n1",
-    status__phase="Running",
+from tests.unit.cli.command import CLASS, POD, POOL, joiner, with_members, written
+from tests.unit.cli.simulating import (
+    CLAIM,
+    CLUSTER,
+    MANAGED,
+    RUNNING,
+    bought,
+    refused,
+    simulated,
+    types_file,
 )
-CLUSTER = (RUNNING, MANAGED, CLAIM, POOL)
-
-
-def simulated(tmp_path: Path, *flags: object, code: int = 0) -> dict[str, Any]:
-    """Return the answer to one what-if about the cluster."""
-    files = written(tmp_path, *CLUSTER)
-    types = _types(tmp_path)
-    done = joiner("simulate", "-f", files, "--catalogue", types, "--format", "json", *flags)
-    assert (done.code, done.err if done.code == 2 else "") == (code, "")
-    (answer,) = json.loads(done.out)["scenarios"]
-    return dict(answer)
-
-
-def refused(tmp_path: Path, *flags: object) -> str:
-    done = joiner(
-        "simulate", "-f", written(tmp_path, *CLUSTER), "--catalogue", _types(tmp_path), *flags
-    )
-    assert (done.code, done.out) == (2, "")
-    return done.err
-
-
-def _types(tmp_path: Path) -> Path:
-    path = tmp_path / "types.json"
-    path.write_text(json.dumps([KIND]))
-    return path
-
-
-def bought(answer: dict[str, Any]) -> list[str]:
-    found = (one["cheapest"] for one in answer["response"]["plan"]["nodeclaims"])
-    return [f"{one['instanceType']}/{one['zone']}/{one['capacityType']}" for one in found]
 
 
 def test_a_node_that_is_taken_away_is_replaced(tmp_path: Path) -> None:
@@ -305,7 +227,7 @@ def test_a_file_has_many_what_ifs(tmp_path: Path) -> None:
         "-f",
         written(tmp_path, *CLUSTER),
         "--catalogue",
-        _types(tmp_path),
+        types_file(tmp_path),
         "--scenario-file",
         scenarios,
         "--cordon-node",
@@ -329,113 +251,6 @@ def test_a_file_has_many_what_ifs(tmp_path: Path) -> None:
     assert len(answers[3]["diff"]["addedPods"]) == 2
 
 
-@pytest.mark.parametrize(
-    ("flags", "said"),
-    [
-        pytest.param([], "joiner: nothing is to change: give --remove-node", id="nothing"),
-        pytest.param(
-            ["--scale", "shop/web=5", "--remove-workload", "shop/deployment/web"],
-            "--remove-workload shop/deployment/web: --scale shop/web=5 is about the same workload",
-            id="scaled and gone",
-        ),
-        pytest.param(
-            ["--price", "-101%"], "--price -101%: no more than 100 % less", id="a price below 0"
-        ),
-        pytest.param(["--price", "-100.0001%"], "no more than 100 % less", id="a bit below 0"),
-        pytest.param(
-            ["--price", "zone=a:+1e9%"], "no more than 1,000,000 % more", id="a price beyond all"
-        ),
-        pytest.param(
-            ["--scale", "shop/web=99999999999999"],
-            "--scale shop/web=99999999999999: 99999999999999 is above 200000",
-            id="too many pods",
-        ),
-        pytest.param(["--scale", "shop/web=-3"], "-3 is below 0", id="fewer than none"),
-        pytest.param(
-            ["--add-node", "pool=small/a/on-demand:1000000000"],
-            "1000000000 is above 200000",
-            id="too many nodes",
-        ),
-        pytest.param(
-            ["--remove-node", "n2"],
-            '--remove-node n2: there is no node "n2"; there is "n1"',
-            id="node",
-        ),
-        pytest.param(
-            ["--without-zone", "c"],
-            '--without-zone c: there is no zone "c"; there is "a", "b"',
-            id="zone",
-        ),
-        pytest.param(["--scale", "web"], "--scale web: write NS/NAME=N", id="scale"),
-        pytest.param(
-            ["--scale", "web=3"], 'there is no workload with pods "web" in', id="namespace"
-        ),
-        pytest.param(
-            ["--scale", "a/b/c/d=3"],
-            "--scale a/b/c/d=3: 'a/b/c/d' names no workload",
-            id="too long",
-        ),
-        pytest.param(["--price", "+10"], "--price +10: write zone=Z", id="price"),
-        pytest.param(
-            ["--price", "type=a,type=b:+10%"], "type is there twice", id="price key twice"
-        ),
-        pytest.param(["--price", "+1e-9%"], "less than prices are told apart", id="tiny change"),
-        pytest.param(["--price", "pool=x:+10%"], "'pool=x' selects nothing", id="price key"),
-        pytest.param(["--add-node", "pool"], "--add-node pool: write POOL=TYPE", id="add node"),
-        pytest.param(
-            ["--add-node", "pool=small/a/on-demand:0"], "0 is below 1", id="no node at all"
-        ),
-        pytest.param(
-            ["--add-node", "poool=small/a/on-demand"], 'perhaps "pool"', id="pool of a node"
-        ),
-        pytest.param(["--pool-file", "/nowhere"], "/nowhere: No such file", id="no file"),
-    ],
-)
-def test_what_makes_no_sense_is_refused_by_option(
-    tmp_path: Path, flags: list[str], said: str
-) -> None:
-    assert said in refused(tmp_path, *flags)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        pytest.param("hello", "holds neither a list nor `scenarios`", id="a text"),
-        pytest.param("[]", "holds no scenarios", id="empty"),
-        pytest.param("[1]", "scenarios[0]: 1 is not a mapping", id="a number"),
-        pytest.param(
-            "[{removeNode: n1}]",
-            'scenarios[0]: there is no "removeNode"; perhaps "removeNodes"',
-            id="a word",
-        ),
-        pytest.param(
-            "[{removeNodes: {n1: 1}}]",
-            "scenarios[0].removeNodes: a text, or a list of texts, is needed",
-            id="a mapping of what is not counted",
-        ),
-        pytest.param("[{removeNodes: [1]}]", "scenarios[0].removeNodes: 1 is not a text", id="1"),
-        pytest.param(
-            "[{}, {removeNodes: n2}]",
-            'scenarios[1].removeNodes: n2: there is no node "n2"',
-            id="a node",
-        ),
-    ],
-)
-def test_a_file_that_makes_no_sense_is_refused_by_field(
-    tmp_path: Path, text: str, said: str
-) -> None:
-    file = tmp_path / "s.yaml"
-    file.write_text(text)
-
-    assert f"{file}: {said}" in refused(tmp_path, "--scenario-file", file)
-
-
-def test_a_file_without_the_kind_is_refused(tmp_path: Path) -> None:
-    pods = written(tmp_path, POD, name="pods.json")
-
-    assert f"--pool-file {pods}: holds no NodePool" in refused(tmp_path, "--pool-file", pods)
-
-
 def test_a_node_without_a_claim_costs_what_its_labels_name(tmp_path: Path) -> None:
     strange = with_members(MANAGED, metadata={"name": "n2", "labels": {}})
     files = written(tmp_path, RUNNING, MANAGED, strange, POOL)
@@ -445,7 +260,7 @@ def test_a_node_without_a_claim_costs_what_its_labels_name(tmp_path: Path) -> No
         "-f",
         files,
         "--catalogue",
-        _types(tmp_path),
+        types_file(tmp_path),
         "--cordon-node=n1",
         "--format=json",
     )
@@ -485,7 +300,7 @@ def test_a_pod_moves_only_if_its_volume_lets_it_be_placed(
     running = with_members(RUNNING, spec__volumes=[volume])
     files = written(tmp_path, running, MANAGED, CLAIM, POOL, claim, pv)
 
-    flags = ["--catalogue", _types(tmp_path), "--remove-node", "n1", "--format", "json"]
+    flags = ["--catalogue", types_file(tmp_path), "--remove-node", "n1", "--format", "json"]
     done = joiner("simulate", "-f", files, *flags)
 
     (answer,) = json.loads(done.out)["scenarios"]
@@ -494,86 +309,3 @@ def test_a_pod_moves_only_if_its_volume_lets_it_be_placed(
         stranded
     )
     assert done.code == (3 if stranded else 0)
-
-
-def test_people_are_told_what_changes(tmp_path: Path) -> None:
-    done = joiner(
-        "simulate",
-        "-f",
-        written(tmp_path, *CLUSTER),
-        "--catalogue",
-        _types(tmp_path),
-        "--remove-node",
-        "n1",
-    )
-
-    assert done.out.splitlines()[0] == "as it is: 1 node, 0.5000 $/h; no pod waits for a node"
-    for line in (
-        "what if: --remove-node n1",
-        "1 node gone: n1",
-        "1 pod waits: 0 on existing nodes, 1 on new nodes, 0 without a place",
-        "1 pod from n1 to a new small of pool in a",
-        "0.5000 $/h now, 0.2500 $/h then: -0.2500 $/h",
-    ):
-        assert line in done.out.splitlines()
-
-
-def test_people_are_told_who_is_left_without_a_place_and_why(tmp_path: Path) -> None:
-    done = joiner(
-        "simulate",
-        "-f",
-        written(tmp_path, *CLUSTER),
-        "--catalogue",
-        _types(tmp_path),
-        "--remove-pool",
-        "pool",
-    )
-
-    assert "1 pod left without a place: shop/web" in done.out
-    assert "1 pod without a place: shop/web\n    no node takes it, and there is no nodepool" in (
-        done.out
-    )
-
-
-def test_several_what_ifs_have_an_overview(tmp_path: Path) -> None:
-    file = tmp_path / "s.yaml"
-    file.write_text("[{name: one, removeNodes: n1}, {name: two, cordonNodes: n1}]")
-
-    done = joiner(
-        "simulate",
-        "-f",
-        written(tmp_path, *CLUSTER),
-        "--catalogue",
-        _types(tmp_path),
-        "--scenario-file",
-        file,
-    )
-
-    rows = [line.split() for line in done.out.splitlines() if line.strip()[:3] in ("one", "two")]
-    assert rows == [
-        ["one", "1", "0", "1", "1", "0", "0.2500", "-0.2500"],
-        ["two", "0", "0", "0", "0", "0", "0.5000", "+0.0000"],
-    ]
-
-
-def test_standard_input_is_read_once_however_many_files_are_added(tmp_path: Path) -> None:
-    more = written(
-        tmp_path, with_members(POD, metadata__name="m", metadata__uid="m"), name="m.json"
-    )
-    cluster = written(tmp_path, *CLUSTER).read_bytes()
-
-    done = joiner(
-        "simulate",
-        "-f",
-        "-",
-        "--catalogue",
-        _types(tmp_path),
-        "--add",
-        more,
-        "--format",
-        "json",
-        stdin=cluster,
-    )
-
-    (answer,) = json.loads(done.out)["scenarios"]
-    assert answer["response"]["pods"]["onExisting"] == "1"
