@@ -4,6 +4,7 @@
 // is counted is what will be.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -127,7 +128,9 @@ private:
     std::set<int> expected_;
     std::map<int, std::vector<int>> domain_of_;
     std::vector<std::unique_ptr<Tally>> tallies_;
-    std::vector<Shape> shapes_;
+    // Shapes keep their place: one may be looked at while Python, asked in between, tells of
+    // others.
+    std::deque<Shape> shapes_;
     std::vector<std::unique_ptr<Ask>> asks_;
     std::vector<std::vector<Arrivals>> arrivals_;
     std::vector<Opened> opened_;

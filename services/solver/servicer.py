@@ -77,9 +77,9 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
 
         async def answered(position: int, scenario: Scenario) -> pb.SimulateResponse:
             spent = spending(question.options.refine_budget)
-            work = partial(simulate, cancelled=gone.is_set, spent=spent)
+            decide = partial(simulate, cancelled=gone.is_set, spent=spent)
             return await self._runtime.compute(
-                lambda: encode_scenario_answer(work(start, scenario, position))
+                lambda: encode_scenario_answer(decide(start, scenario, position))
             )
 
         work = (partial(answered, *one) for one in enumerate(question.scenarios))

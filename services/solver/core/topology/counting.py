@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import joiner_kernel
 import numpy as np
 
-from services.solver.core.reading.bound_pods import COUNT, BoundPods, nodes_of, staying
+from services.solver.core.reading.bound_pods import COUNT, BoundPods, PodCounts, nodes_of, staying
 from services.solver.core.standing.node_bins import positions
 from services.solver.core.topology.ground import Ground
 from services.solver.core.topology.tally import Tally
+from services.solver.core.vectors import Ints
 
 Counting = Mapping[int, Sequence[Tally]]
 """The tallies that count pods of a shape, by its id."""
@@ -23,11 +24,19 @@ def count_bound(
     """Count the pods that run."""
     bin_of = positions(ground.standing.codes, bound)
     for number in counting.keys() & bound.by_shape.keys():
+        pods = bound.by_shape[number]
+        counted = {
+            terminating: _on_bins(pods if terminating else staying(pods), bin_of)
+            for terminating in {tally.terminating for tally in counting[number]}
+        }
         for tally in counting[number]:
-            counts = bound.by_shape[number]
-            counts = counts if tally.terminating else staying(counts)
-            bins = bin_of[nodes_of(counts)]
-            packing.count(tally.number, bins[bins >= 0], counts[COUNT, bins >= 0])
+            packing.count(tally.number, *counted[tally.terminating])
+
+
+def _on_bins(pods: PodCounts, bin_of: Ints) -> tuple[Ints, Ints]:
+    """Return the bins of pods that are on one, and how many are there."""
+    bins = bin_of[nodes_of(pods)]
+    return bins[bins >= 0], pods[COUNT, bins >= 0]
 
 
 def count_daemons(
