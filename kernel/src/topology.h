@@ -128,8 +128,7 @@ private:
     std::set<int> expected_;
     std::map<int, std::vector<int>> domain_of_;
     std::vector<std::unique_ptr<Tally>> tallies_;
-    // Shapes keep their place: one may be looked at while Python, asked in between, tells of
-    // others.
+    // They keep their place: one may be looked at while Python, asked meanwhile, tells of others.
     std::deque<Shape> shapes_;
     std::vector<std::unique_ptr<Ask>> asks_;
     std::vector<std::vector<Arrivals>> arrivals_;
