@@ -1,4 +1,4 @@
-"""Make `core/types/builtin.json`, the field table of Kubernetes' built-in types.
+"""Make `libs/apiserver/types/builtin.json`, the field table of Kubernetes' built-in types.
 
 It is made from Kubernetes' Go modules (`k8s.io/api`, `apimachinery`, `apiextensions-apiserver`, one
 version of all three), once `go mod download` has brought them:
@@ -196,14 +196,14 @@ def _resolve(packages: dict[str, Package], home: str, go_type: str) -> str:
 
 
 def main(modules: str, version: str) -> None:
-    """Write the table beside `core/types`."""
+    """Write the table to `libs/apiserver/types`."""
     packages = {
         name: read_package(Path(modules) / folder.format(version))
         for name, folder in PACKAGES.items()
     }
     table = generate(packages)
     lines = (f"{json.dumps(name)}: {json.dumps(table[name])}" for name in sorted(table))
-    target = Path(__file__).parent / "core" / "types" / "builtin.json"
+    target = Path(__file__).parents[2] / "libs" / "apiserver" / "types" / "builtin.json"
     target.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 

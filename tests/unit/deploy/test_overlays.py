@@ -7,9 +7,9 @@ import kubernetes_validate
 import pytest
 import yaml
 
+from libs.apiserver.crd.admission import compile_crd
+from libs.apiserver.crd.structural import schema_errors
 from services.simulator.core.api.messages import Request
-from services.simulator.core.crd.admission import compile_crd
-from services.simulator.core.crd.structural import schema_errors
 from tests.unit.deploy.kustomize import Object, build, documents, key
 from tests.unit.deploy.manifests import DEPLOY, ROOT, everything, kustomizations, of_kind
 from tests.unit.services.simulator.cluster import Cluster

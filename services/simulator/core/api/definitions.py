@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
+from libs.apiserver.crd.admission import CompiledCrd, CompiledVersion, compile_crd
 from services.simulator.core.api import columns, jsonpath
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.resources import Catalogue, Resource
 from services.simulator.core.api.storage import Storage
-from services.simulator.core.crd.admission import CompiledCrd, CompiledVersion, compile_crd
 
 Object = dict[str, Any]
 

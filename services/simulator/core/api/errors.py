@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from libs.apiserver.field_errors import FieldError
 from libs.domain.errors import JoinerError
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.field_errors import FieldError
 
 
 class ApiError(JoinerError):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from services.simulator.core import field_errors
+from libs.apiserver import field_errors
 from services.simulator.core.api import errors, resize
 from services.simulator.core.api.definitions import Definitions
 from services.simulator.core.api.resources import Resource

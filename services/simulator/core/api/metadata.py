@@ -1,4 +1,4 @@
-"""Validation and carrying over of `metadata`, the same for every kind.
+"""What may change in `metadata`, and what an update carries over; the same for every kind.
 
 Source: Kubernetes API conventions, "Metadata"; wordings as recorded from kube-apiserver 1.36.
 """
@@ -6,17 +6,11 @@ Source: Kubernetes API conventions, "Metadata"; wordings as recorded from kube-a
 from collections.abc import Mapping
 from typing import Any
 
-from services.simulator.core.api import names
-from services.simulator.core.api.names import NameCheck
-from services.simulator.core.field_errors import FieldError, not_allowed, required, wrong
+from libs.apiserver.field_errors import FieldError, not_allowed, wrong
+from libs.apiserver.metadata import IMMUTABLE, validate_maps
 
 Object = dict[str, Any]
 
-ANNOTATIONS_LIMIT = 256 * 1024
-_STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
-IMMUTABLE = "field is immutable"
-_BARE = "name is neither a standard finalizer name nor is it fully qualified"
-_NO_OWNERS = (("v1", "Event"), ("events.k8s.io/v1", "Event"))
 _FIXED = (
     "name",
     "namespace",
@@ -25,24 +19,6 @@ _FIXED = (
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
 )
-
-
-def validate(
-    metadata: Mapping[str, Any], check_name: NameCheck, *, namespaced: bool, custom: bool
-) -> list[FieldError]:
-    """Return what is wrong with the metadata of an object to be created."""
-    errors: list[FieldError] = []
-    if prefix := metadata.get("generateName"):
-        errors += [wrong("metadata.generateName", prefix, why) for why in check_name(prefix, True)]
-    name = metadata.get("name", "")
-    if not name:
-        errors.append(required("metadata.name", "name or generateName is required"))
-    else:
-        errors += [wrong("metadata.name", name, why) for why in check_name(name, False)]
-    namespace = metadata.get("namespace", "")
-    if namespaced and not namespace:
-        errors.append(required("metadata.namespace"))
-    return errors + _validate_maps(metadata, custom=custom)
 
 
 def validate_update(
@@ -63,7 +39,7 @@ def validate_update(
         for field in _FIXED
         if new.get(field) != old.get(field)
     ]
-    return errors + _validate_maps(new, custom=custom)
+    return errors + validate_maps(new, custom=custom)
 
 
 def carry_over(new: Object, old: Mapping[str, Any]) -> None:
@@ -81,87 +57,3 @@ def carry_over(new: Object, old: Mapping[str, Any]) -> None:
     new.setdefault("name", old["name"])
     if "generateName" in old:
         new.setdefault("generateName", old["generateName"])
-
-
-def validate_labels(labels: Mapping[str, str], field: str) -> list[FieldError]:
-    """Return what is wrong with a map of labels."""
-    errors: list[FieldError] = []
-    for key, value in labels.items():
-        errors += [wrong(field, key, why) for why in names.qualified_name(key)]
-        errors += [wrong(field, value, why) for why in names.label_value(value)]
-    return errors
-
-
-def _validate_maps(metadata: Mapping[str, Any], *, custom: bool) -> list[FieldError]:
-    errors: list[FieldError] = []
-    if labels := metadata.get("labels"):
-        errors += validate_labels(labels, "metadata.labels")
-    if annotations := metadata.get("annotations"):
-        errors += _validate_annotations(annotations)
-    if owners := metadata.get("ownerReferences"):
-        errors += _validate_owners(owners)
-    for name in metadata.get("finalizers", ()):
-        found = [wrong("metadata.finalizers", name, why) for why in names.qualified_name(name)]
-        if not found and not custom and _is_bare(name):
-            found = [wrong("metadata.finalizers", name, _BARE)]
-        errors += found
-    return errors
-
-
-def _is_bare(finalizer: str) -> bool:
-    return "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS
-
-
-def warnings(metadata: Mapping[str, Any]) -> list[str]:
-    """Return what the API server warns of in metadata."""
-    return [
-        f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name to avoid '
-        "accidental conflicts with other finalizer writers"
-        for name in metadata.get("finalizers", ())
-        if _is_bare(name)
-    ]
-
-
-def _validate_annotations(annotations: Mapping[str, str]) -> list[FieldError]:
-    errors = [
-        wrong("metadata.annotations", key, why)
-        for key in annotations
-        for why in names.qualified_name(key.lower())
-    ]
-    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
-    if size > ANNOTATIONS_LIMIT:
-        message = f"Too long: may not be more than {ANNOTATIONS_LIMIT} bytes"
-        errors.append(FieldError("FieldValueTooLong", message, "metadata.annotations"))
-    return errors
-
-
-def _validate_owners(owners: list[Mapping[str, Any]]) -> list[FieldError]:
-    errors: list[FieldError] = []
-    controllers: list[str] = []
-    for owner in owners:
-        at = "metadata.ownerReferences"
-        version = owner.get("apiVersion", "")
-        if not version or version.count("/") > 1:
-            errors.append(wrong(f"{at}.apiVersion", version, "version must not be empty"))
-        errors += [
-            wrong(f"{at}.{field}", owner.get(field, ""), "must not be empty")
-            for field in ("kind", "name", "uid")
-            if not owner.get(field)
-        ]
-        if (version, owner.get("kind")) in _NO_OWNERS:
-            group, _, plain = version.rpartition("/")
-            why = f"{group}/{plain}, Kind={owner['kind']} is disallowed from being an owner"
-            errors.append(wrong(at, owner, why))
-        if owner.get("controller"):
-            controllers.append(f"{owner.get('kind')}/{owner.get('name')}")
-    if len(controllers) > 1:
-        first, second = controllers[:2]
-        errors.append(
-            wrong(
-                "metadata.ownerReferences",
-                owners,
-                "Only one reference can have Controller set to true. "
-                f'Found "true" in references for {first} and {second}',
-            )
-        )
-    return errors

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import yaml
 
+from libs.apiserver.types import protobuf
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.errors import ApiError, bad_request
-from services.simulator.core.types import protobuf
 
 _JSON_LIKE = ("application/json", "*/*", "application/*", "")
 _STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"

@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
+from libs.apiserver.types import table
 from services.simulator.core.api.messages import Request, Response, to_json
 from services.simulator.core.api.resources import Catalogue, Resource
-from services.simulator.core.types import table
 
 _SCALARS: dict[str, dict[str, Any]] = {
     "string": {"type": "string"},

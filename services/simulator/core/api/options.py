@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from libs.apiserver.field_errors import FieldError, shown, wrong
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.errors import bad_request, invalid
 from services.simulator.core.api.messages import Request
 from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.reading import ListOptions
 from services.simulator.core.api.writing import WriteOptions, decode_typed
-from services.simulator.core.field_errors import FieldError, shown, wrong
 
 _VALIDATIONS = ("Ignore", "Warn", "Strict")
 

@@ -1,6 +1,6 @@
 """Where an object is and which one it is: keys, namespaces, identity, views of one state."""
 
-from services.simulator.core import field_errors
+from libs.apiserver import field_errors
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import freeze
 from services.simulator.core.api.resources import Resource

@@ -6,13 +6,13 @@ kube-apiserver 1.36.
 
 from typing import Any
 
+from libs.apiserver.labels import selects_labels
 from services.simulator.core.api import deletion, errors
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.placement import uid_mismatch
 from services.simulator.core.api.plugins import admission
-from services.simulator.core.api.selectors import selects_labels
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
 

@@ -12,14 +12,14 @@ from typing import Any
 
 import msgspec
 
+from libs.apiserver.field_errors import FieldError
+from libs.apiserver.types import codec
+from libs.apiserver.types.table import structs
 from services.simulator.core.api import selectors
 from services.simulator.core.api.errors import ApiError, bad_request, expired, internal, invalid
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Storage, Version
 from services.simulator.core.api.watching import Watch, WatchStart
-from services.simulator.core.field_errors import FieldError
-from services.simulator.core.types import codec
-from services.simulator.core.types.table import structs
 
 GONE = "The resourceVersion for the provided list is too old."
 _EXPIRED_TOKEN = "The provided continue parameter is too old to display a consistent list result."

@@ -6,11 +6,11 @@ Containers"; KEP-1287.
 
 from typing import Any
 
+from libs.apiserver.field_errors import FieldError, not_allowed, wrong
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.strategies.pods import qos_class
-from services.simulator.core.field_errors import FieldError, not_allowed, wrong
 
 Object = dict[str, Any]
 _KINDS = ("containers", "initContainers")

@@ -5,7 +5,8 @@ Source: Kubernetes API reference, autoscaling/v1 Scale.
 
 from typing import Any
 
-from services.simulator.core import field_errors
+from libs.apiserver import field_errors
+from libs.apiserver.types import codec
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.patching import merge, operations
@@ -16,7 +17,6 @@ from services.simulator.core.api.selectors import selector_text
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
-from services.simulator.core.types import codec
 
 _NO_SCALE = (
     "no kind is registered for the type v1.Scale in scheme "

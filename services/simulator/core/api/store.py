@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from libs.apiserver import metadata as new_metadata
 from services.simulator.core.api import definitions, errors, metadata, reading
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
@@ -182,7 +183,7 @@ class Store:
         admission.admit(self.plugins, self, kind, new)
         self._stamp(kind, meta)
         beginning(kind, new, self.timestamp())
-        found = metadata.validate(
+        found = new_metadata.validate(
             meta, strategy_of(kind).check_name, namespaced=kind.namespaced, custom=kind.custom
         )
         with errors.warning(decoded.warnings):
@@ -197,7 +198,7 @@ class Store:
         charged = admission.charge(self.plugins, self, kind, new)
         all_warnings = (
             *decoded.warnings,
-            *metadata.warnings(meta),
+            *new_metadata.warnings(meta),
             *warnings,
             *admission.warn(self.plugins, self, kind, new),
         )

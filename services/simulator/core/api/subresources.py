@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from services.simulator.core import field_errors
+from libs.apiserver import field_errors
 from services.simulator.core.api import errors, negotiation, pods, scale
 from services.simulator.core.api.messages import Request, Response, encode_version, to_json
 from services.simulator.core.api.negotiation import decode_body

@@ -8,13 +8,13 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from libs.apiserver.crd.admission import CompiledVersion
+from libs.apiserver.types import codec
+from libs.apiserver.types.table import OBJECT_META
 from services.simulator.core.api.errors import ApiError, bad_request
 from services.simulator.core.api.ownership.managers import Managing
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
-from services.simulator.core.crd.admission import CompiledVersion
-from services.simulator.core.types import codec
-from services.simulator.core.types.table import OBJECT_META
 
 Object = dict[str, Any]
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from libs.apiserver.labels import selects_labels
 from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.api.selectors import selects_labels
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.controllers.rollout import scaled

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from libs.apiserver.labels import selects_labels
 from libs.domain import quantity_text
 from libs.oracle.volume_matching import BOUND_ANNOTATION, SELECTED_NODE_ANNOTATION
 from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.api.selectors import selects_labels
 from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.feed import Index
 from services.simulator.core.objects import Object, is_deleting, key_of, split_key

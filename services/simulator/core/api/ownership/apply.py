@@ -6,6 +6,8 @@ Source: Kubernetes documentation, "Server-Side Apply": merge strategy, conflicts
 from dataclasses import replace
 from typing import Any
 
+from libs.apiserver.field_errors import FieldError
+from libs.apiserver.types import codec
 from services.simulator.core.api import errors
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.ownership import fieldsets
@@ -22,8 +24,6 @@ from services.simulator.core.api.placement import check_identity
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
-from services.simulator.core.field_errors import FieldError
-from services.simulator.core.types import codec
 
 
 def apply(

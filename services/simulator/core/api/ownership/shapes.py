@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from services.simulator.core.types import table
+from libs.apiserver.types import table
 
 
 class Kind(StrEnum):

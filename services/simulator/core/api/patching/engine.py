@@ -4,7 +4,8 @@ import json
 from enum import StrEnum
 from typing import Any
 
-from services.simulator.core import field_errors
+from libs.apiserver import field_errors
+from libs.apiserver.types import codec
 from services.simulator.core.api import errors
 from services.simulator.core.api.negotiation import Body, decode_json, decode_yaml
 from services.simulator.core.api.patching import merge, operations, strategic
@@ -12,7 +13,6 @@ from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import DEFAULTS, WriteOptions, Written
-from services.simulator.core.types import codec
 
 REJECTED = "the server rejected our request due to an error in our request"
 

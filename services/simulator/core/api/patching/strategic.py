@@ -11,7 +11,7 @@ Source: Kubernetes documentation, "Update API Objects in Place Using kubectl pat
 from collections.abc import Callable
 from typing import Any
 
-from services.simulator.core.types import table
+from libs.apiserver.types import table
 
 _DELETE = "$deleteFromPrimitiveList/"
 _ORDER = "$setElementOrder/"

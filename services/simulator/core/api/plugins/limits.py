@@ -6,10 +6,10 @@ Source: Kubernetes documentation, "Limit Ranges".
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from libs.apiserver.rules.podspec import all_containers
 from libs.domain import quantity_text
 from services.simulator.core.api.plugins.refusals import refused
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.strategies.podspec import all_containers
 
 Object = dict[str, Any]
 

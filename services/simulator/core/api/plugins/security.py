@@ -8,9 +8,9 @@ non-root users and seccomp profiles.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from libs.apiserver.rules.podspec import all_containers
 from services.simulator.core.api.plugins.refusals import refused
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.strategies.podspec import all_containers
 
 Object = dict[str, Any]
 _PREFIX = "pod-security.kubernetes.io/"

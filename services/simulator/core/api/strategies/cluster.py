@@ -3,17 +3,17 @@
 import base64
 import zlib
 
-from services.simulator.core.api import names
-from services.simulator.core.api.metadata import IMMUTABLE
-from services.simulator.core.api.strategies import claims, nodevalidation, podspec
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
-from services.simulator.core.field_errors import (
+from libs.apiserver import names
+from libs.apiserver.field_errors import (
     FieldError,
     not_allowed,
     not_supported,
     required,
     wrong,
 )
+from libs.apiserver.metadata import IMMUTABLE
+from libs.apiserver.rules import claims, nodes, podspec
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 _SET = "field is immutable when `immutable` is set"
 HIGHEST_PRIORITY = 1_000_000_000
@@ -277,9 +277,9 @@ NAMESPACE = Strategy(
 NODE = Strategy(
     default=default_node,
     keeps_status=True,
-    validate=nodevalidation.validate,
-    validate_update=nodevalidation.validate_update,
-    validate_status=nodevalidation.validate_status,
+    validate=nodes.validate,
+    validate_update=nodes.validate_update,
+    validate_status=nodes.validate_status,
 )
 CONFIG_MAP = Strategy(validate=validate_data, validate_update=fixed_data)
 LEASE = Strategy(validate=validate_lease)

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from libs.apiserver.crd.structural import schema_errors
+from libs.apiserver.field_errors import FieldError, not_supported, required, wrong
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
-from services.simulator.core.crd.structural import schema_errors
-from services.simulator.core.field_errors import FieldError, not_supported, required, wrong
 
 
 def default(crd: Object) -> None:

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from libs.apiserver.rules import pods, podspec
 from libs.domain import quantity_text
-from services.simulator.core.api.strategies import podspec, podvalidation
+from services.simulator.core.api.strategies import podupdates
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 GATED = {
@@ -82,7 +83,7 @@ STRATEGY = Strategy(
     prepare_create=prepare_create,
     prepare_update=prepare_update,
     prepare_status=prepare_status,
-    validate=podvalidation.validate_pod,
-    validate_update=podvalidation.validate_update,
-    warnings=podvalidation.warnings,
+    validate=pods.validate_pod,
+    validate_update=podupdates.validate_update,
+    warnings=pods.warnings,
 )

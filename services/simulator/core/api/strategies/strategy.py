@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from services.simulator.core.api import names
-from services.simulator.core.api.names import NameCheck
-from services.simulator.core.field_errors import FieldError
+from libs.apiserver import names
+from libs.apiserver.field_errors import FieldError
+from libs.apiserver.names import NameCheck
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]

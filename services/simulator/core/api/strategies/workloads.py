@@ -1,6 +1,7 @@
 """Workloads: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and their kin."""
 
-from services.simulator.core.api.strategies import podspec, workloadvalidation
+from libs.apiserver.rules import podspec
+from libs.apiserver.rules import workloads as rules
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
@@ -144,15 +145,15 @@ DEPLOYMENT = Strategy(
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
     status_keeps_labels=True,
-    validate=workloadvalidation.validate_deployment,
-    validate_update=workloadvalidation.immutable_selector,
+    validate=rules.validate_deployment,
+    validate_update=rules.immutable_selector,
 )
 REPLICA_SET = Strategy(
     default=default_replicas,
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
-    validate=workloadvalidation.validate_controller("replicaset"),
-    validate_update=workloadvalidation.immutable_selector,
+    validate=rules.validate_controller("replicaset"),
+    validate_update=rules.immutable_selector,
 )
 REPLICATION_CONTROLLER = Strategy(
     default=default_replicas, prepare_create=_start_at_one, prepare_update=_count_changes
@@ -161,20 +162,20 @@ STATEFUL_SET = Strategy(
     default=default_stateful_set,
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
-    validate=workloadvalidation.validate_controller("statefulset"),
+    validate=rules.validate_controller("statefulset"),
 )
 DAEMON_SET = Strategy(
     default=default_daemon_set,
     prepare_create=prepare_daemon_set,
     prepare_update=update_daemon_set,
-    validate=workloadvalidation.validate_controller("daemonset"),
-    validate_update=workloadvalidation.immutable_selector,
+    validate=rules.validate_controller("daemonset"),
+    validate_update=rules.immutable_selector,
 )
 JOB = Strategy(
     default=default_job,
     prepare_create=prepare_job,
     prepare_update=_count_changes,
-    validate=workloadvalidation.validate_job,
+    validate=rules.validate_job,
 )
 CRON_JOB = Strategy(
     default=default_cron_job, prepare_create=_start_at_one, prepare_update=_count_changes
@@ -182,5 +183,5 @@ CRON_JOB = Strategy(
 BUDGET = Strategy(
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
-    validate=workloadvalidation.validate_budget,
+    validate=rules.validate_budget,
 )

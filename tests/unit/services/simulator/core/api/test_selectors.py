@@ -1,7 +1,8 @@
 import pytest
 
+from libs.apiserver.labels import selects_labels
 from services.simulator.core.api.errors import ApiError
-from services.simulator.core.api.selectors import parse_fields, parse_labels, selects_labels
+from services.simulator.core.api.selectors import parse_fields, parse_labels
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,227 @@
+"""Validation of what steers scheduling: selectors, affinity, tolerations, spread, gates.
+
+Source: Kubernetes API reference, PodSpec "Scheduling"; order and wordings as recorded from
+kube-apiserver 1.36.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from libs.apiserver import names
+from libs.apiserver.field_errors import (
+    FieldError,
+    duplicate,
+    not_allowed,
+    not_supported,
+    required,
+    wrong,
+)
+from libs.apiserver.metadata import validate_labels
+
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_REQUIRED, _PREFERRED = (
+    "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferredDuringSchedulingIgnoredDuringExecution",
+)
+Spec = Mapping[str, Any]
+
+
+def validate_scheduling(spec: Spec, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with everything that says where a pod may run."""
+    yield from validate_labels(spec.get("nodeSelector") or {}, f"{at}.nodeSelector")
+    yield from _validate_gates(spec.get("schedulingGates") or (), f"{at}.schedulingGates")
+    affinity = spec.get("affinity") or {}
+    yield from _validate_node_affinity(
+        affinity.get("nodeAffinity") or {}, f"{at}.affinity.nodeAffinity"
+    )
+    for kind in ("podAffinity", "podAntiAffinity"):
+        yield from _validate_pod_affinity(affinity.get(kind) or {}, f"{at}.affinity.{kind}")
+    constraints = spec.get("topologySpreadConstraints") or ()
+    yield from _validate_spread(constraints, f"{at}.topologySpreadConstraints")
+    yield from _validate_tolerations(spec.get("tolerations") or (), f"{at}.tolerations")
+
+
+def _validate_gates(gates: Sequence[Spec], at: str) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, gate in enumerate(gates):
+        name = gate.get("name", "")
+        yield from (wrong(f"{at}[{index}]", name, why) for why in names.qualified_name(name))
+        if name in seen:
+            yield duplicate(f"{at}[{index}]", name)
+        seen.add(name)
+
+
+def _validate_node_affinity(affinity: Spec, at: str) -> Iterator[FieldError]:
+    if (selector := affinity.get(_REQUIRED)) is not None:
+        terms = selector.get("nodeSelectorTerms") or ()
+        where = f"{at}.{_REQUIRED}.nodeSelectorTerms"
+        if not terms:
+            yield required(where, "must have at least one node selector term")
+        for index, term in enumerate(terms):
+            yield from _validate_node_term(term, f"{where}[{index}]")
+    for index, preferred in enumerate(affinity.get(_PREFERRED) or ()):
+        where = f"{at}.{_PREFERRED}[{index}]"
+        yield from _validate_weight(preferred, where)
+        yield from _validate_node_term(preferred.get("preference") or {}, f"{where}.preference")
+
+
+def _validate_weight(preferred: Spec, at: str) -> Iterator[FieldError]:
+    if not 1 <= preferred.get("weight", 0) <= 100:
+        yield wrong(f"{at}.weight", preferred.get("weight", 0), "must be in the range 1-100")
+
+
+def _validate_node_term(term: Spec, at: str) -> Iterator[FieldError]:
+    for index, requirement in enumerate(term.get("matchExpressions") or ()):
+        yield from _validate_node_requirement(requirement, f"{at}.matchExpressions[{index}]")
+    for index, requirement in enumerate(term.get("matchFields") or ()):
+        where = f"{at}.matchFields[{index}]"
+        if len(requirement.get("values") or ()) != 1:
+            yield required(
+                f"{where}.values",
+                "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+            )
+        if requirement.get("key") != "metadata.name":
+            yield wrong(
+                f"{where}.key", requirement.get("key", ""), "not a valid field selector key"
+            )
+
+
+def _validate_node_requirement(requirement: Spec, at: str) -> Iterator[FieldError]:
+    operator, values = requirement.get("operator", ""), requirement.get("values") or ()
+    if operator in ("In", "NotIn"):
+        if not values:
+            yield required(f"{at}.values", "must be specified when `operator` is 'In' or 'NotIn'")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            yield not_allowed(
+                f"{at}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            )
+    elif operator in ("Gt", "Lt"):
+        if len(values) != 1:
+            yield required(
+                f"{at}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'"
+            )
+    else:
+        yield wrong(f"{at}.operator", operator, "not a valid selector operator")
+    key = requirement.get("key", "")
+    yield from (wrong(f"{at}.key", key, why) for why in names.qualified_name(key))
+
+
+def _validate_pod_affinity(affinity: Spec, at: str) -> Iterator[FieldError]:
+    for index, term in enumerate(affinity.get(_REQUIRED) or ()):
+        yield from _validate_pod_term(term, f"{at}.{_REQUIRED}[{index}]")
+    for index, preferred in enumerate(affinity.get(_PREFERRED) or ()):
+        where = f"{at}.{_PREFERRED}[{index}]"
+        yield from _validate_weight(preferred, where)
+        yield from _validate_pod_term(
+            preferred.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm"
+        )
+
+
+def _validate_pod_term(term: Spec, at: str) -> Iterator[FieldError]:
+    yield from validate_selector(term.get("labelSelector"), f"{at}.labelSelector")
+    yield from validate_selector(term.get("namespaceSelector"), f"{at}.namespaceSelector")
+    for name in term.get("namespaces") or ():
+        yield from (wrong(f"{at}.namespace", name, why) for why in names.label(name))
+    key = term.get("topologyKey", "")
+    if not key:
+        yield required(f"{at}.topologyKey", "can not be empty")
+    else:
+        yield from (wrong(f"{at}.topologyKey", key, why) for why in names.qualified_name(key))
+
+
+def validate_selector(selector: Spec | None, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with a label selector."""
+    if selector is None:
+        return
+    yield from validate_labels(selector.get("matchLabels") or {}, f"{at}.matchLabels")
+    for index, entry in enumerate(selector.get("matchExpressions") or ()):
+        where = f"{at}.matchExpressions[{index}]"
+        operator, values = entry.get("operator", ""), entry.get("values") or ()
+        if operator in ("In", "NotIn"):
+            if not values:
+                yield required(
+                    f"{where}.values", "must be specified when `operator` is 'In' or 'NotIn'"
+                )
+        elif operator in ("Exists", "DoesNotExist"):
+            if values:
+                yield not_allowed(
+                    f"{where}.values",
+                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+                )
+        else:
+            yield wrong(f"{where}.operator", operator, "not a valid selector operator")
+        key = entry.get("key", "")
+        yield from (wrong(f"{where}.key", key, why) for why in names.qualified_name(key))
+
+
+def _validate_spread(constraints: Sequence[Spec], at: str) -> Iterator[FieldError]:
+    seen: set[tuple[str, str]] = set()
+    for index, constraint in enumerate(constraints):
+        where = f"{at}[{index}]"
+        if constraint.get("maxSkew", 0) <= 0:
+            yield wrong(
+                f"{where}.maxSkew", constraint.get("maxSkew", 0), "must be greater than zero"
+            )
+        key = constraint.get("topologyKey", "")
+        if not key:
+            yield required(f"{where}.topologyKey", "can not be empty")
+        action = constraint.get("whenUnsatisfiable", "")
+        if action not in ("DoNotSchedule", "ScheduleAnyway"):
+            yield not_supported(
+                f"{where}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")
+            )
+        if (key, action) in seen:
+            yield duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}")
+        seen.add((key, action))
+        yield from _validate_min_domains(constraint, where)
+        for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+            if constraint.get(policy, "Honor") not in ("Honor", "Ignore"):
+                yield not_supported(f"{where}.{policy}", constraint[policy], ("Honor", "Ignore"))
+        yield from validate_selector(constraint.get("labelSelector"), f"{where}.labelSelector")
+
+
+def _validate_min_domains(constraint: Spec, at: str) -> Iterator[FieldError]:
+    least = constraint.get("minDomains")
+    if least is None:
+        return
+    if least <= 0:
+        yield wrong(f"{at}.minDomains", least, "must be greater than zero")
+    if constraint.get("whenUnsatisfiable") != "DoNotSchedule":
+        yield wrong(
+            f"{at}.minDomains",
+            least,
+            "can only use minDomains if whenUnsatisfiable=DoNotSchedule, not "
+            f"{constraint.get('whenUnsatisfiable')}",
+        )
+
+
+def _validate_tolerations(tolerations: Sequence[Spec], at: str) -> Iterator[FieldError]:
+    for index, toleration in enumerate(tolerations):
+        yield from _validate_toleration(toleration, f"{at}[{index}]")
+
+
+def _validate_toleration(toleration: Spec, at: str) -> Iterator[FieldError]:
+    key, operator = toleration.get("key", ""), toleration.get("operator", "")
+    value, effect = toleration.get("value", ""), toleration.get("effect", "")
+    if key:
+        yield from (wrong(f"{at}.key", key, why) for why in names.qualified_name(key))
+    if not key and operator != "Exists":
+        why = (
+            "operator must be Exists when `key` is empty, "
+            'which means "match all values and all keys"'
+        )
+        yield wrong(f"{at}.operator", operator, why)
+    if "tolerationSeconds" in toleration and effect != "NoExecute":
+        yield wrong(
+            f"{at}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"
+        )
+    if operator in ("Equal", ""):
+        yield from (wrong(f"{at}.operator", value, why) for why in names.label_value(value))
+    elif operator == "Exists":
+        if value:
+            yield wrong(f"{at}.operator", value, "value must be empty when `operator` is 'Exists'")
+    else:
+        yield not_supported(f"{at}.operator", operator, ("Equal", "Exists"))
+    if effect and effect not in EFFECTS:
+        yield not_supported(f"{at}.effect", effect, EFFECTS)

@@ -1,0 +1,84 @@
+from typing import Any
+
+import pytest
+
+from libs.apiserver.types import codec
+
+
+def decoded(type_: str, value: Any) -> Any:
+    return codec.decode(type_, value, codec.Decoding())
+
+
+def test_nulls_and_empty_optional_values_are_left_out() -> None:
+    meta: dict[str, Any] = {
+        "name": "a",
+        "labels": {},
+        "annotations": None,
+        "finalizers": [],
+        "generation": 0,
+    }
+
+    assert decoded("meta/v1.ObjectMeta", meta) == {"name": "a"}
+
+
+def test_required_values_are_there_with_their_zero() -> None:
+    node = decoded("core/v1.Node", {"metadata": {"name": "n"}})
+
+    assert node["spec"] == {}
+    assert node["status"]["nodeInfo"]["kubeletVersion"] == ""
+    assert node["status"]["daemonEndpoints"] == {"kubeletEndpoint": {"Port": 0}}
+
+
+def test_a_pointer_keeps_its_zero() -> None:
+    assert decoded("apps/v1.DeploymentSpec", {"replicas": 0})["replicas"] == 0
+
+
+def test_the_input_is_not_shared() -> None:
+    labels = {"a": "b"}
+    meta = decoded("meta/v1.ObjectMeta", {"labels": labels})
+    labels["c"] = "d"
+
+    assert meta == {"labels": {"a": "b"}}
+
+
+def test_unknown_fields_are_dropped_and_named() -> None:
+    pod = {"spec": {"containers": [{"name": "c", "odd": 1}], "more": 2}, "x": 3}
+    decoding = codec.Decoding()
+    codec.decode("core/v1.Pod", pod, decoding)
+
+    assert decoding.unknown == 3
+    assert codec.unknown_fields("core/v1.Pod", pod) == ["spec.containers[0].odd", "spec.more", "x"]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "message"),
+    [
+        (
+            "core/v1.Pod",
+            {"metadata": {"name": 1}},
+            "json: cannot unmarshal number into Go struct field "
+            "ObjectMeta.metadata.name of type string",
+        ),
+        (
+            "apps/v1.Deployment",
+            {"spec": {"replicas": "3"}},
+            "json: cannot unmarshal string into Go struct field "
+            "DeploymentSpec.spec.replicas of type int32",
+        ),
+        ("core/v1.Pod", [], "json: cannot unmarshal array into Go value of type v1.Pod"),
+    ],
+)
+def test_a_wrong_type_is_named_with_its_path(type_: str, value: Any, message: str) -> None:
+    with pytest.raises(codec.Mismatch) as refused:
+        decoded(type_, value)
+
+    assert refused.value.message() == message
+
+
+def test_times_are_brought_to_utc_seconds() -> None:
+    condition = decoded(
+        "core/v1.NodeCondition",
+        {"type": "Ready", "status": "True", "lastTransitionTime": "2030-01-01T02:00:00.5+02:00"},
+    )
+
+    assert condition["lastTransitionTime"] == "2030-01-01T00:00:00Z"
