@@ -15,7 +15,7 @@ from itertools import count
 import msgspec
 
 from libs.domain.device import DeviceClaim
-from libs.domain.pod import HostPort, NodeTerm, PodShape
+from libs.domain.pod import HostPort, NodeTerm, PodShape, RequestField
 from libs.domain.requirements import ANYTHING
 from libs.domain.resources import NOTHING, Resources
 from libs.domain.topology import TopologySpread
@@ -64,12 +64,12 @@ class _Bare:
     """What pods have in common that differ in their containers only; one for equal contents."""
 
     shape: PodShape
-    """Without requests, ports and features."""
+    """Without what containers add: requests, ports, features."""
     pod_keys: frozenset[str]
     namespace_keys: frozenset[str]
 
 
-_Value = tuple[_Bare, Resources, tuple[HostPort, ...], tuple[str, ...]]
+_Value = tuple[_Bare, Resources, tuple[HostPort, ...], tuple[str, ...], tuple[RequestField, ...]]
 """The content of a raw shape."""
 
 
@@ -103,7 +103,9 @@ class Shapes:
 
     def intern(self, shape: PodShape) -> RawShape:
         """Return the raw shape with this content."""
-        bare = replace(shape, requests=NOTHING, host_ports=(), required_features=())
+        bare = replace(
+            shape, requests=NOTHING, host_ports=(), required_features=(), request_fields=()
+        )
         return self._intern(self._bare_of(bare), shape)
 
     def _bare_of(self, shape: PodShape) -> "_Bare":
@@ -115,7 +117,13 @@ class Shapes:
         return found
 
     def _intern(self, bare: "_Bare", shape: PodShape) -> RawShape:
-        value = bare, shape.requests, shape.host_ports, shape.required_features
+        value = (
+            bare,
+            shape.requests,
+            shape.host_ports,
+            shape.required_features,
+            shape.request_fields,
+        )
         found = self._by_value.get(value)
         if found is None:
             found = self._by_value[value] = RawShape(
@@ -225,6 +233,7 @@ def _text_of_containers(pod: Pod) -> bytes:
             spec.init_containers,
             spec.resources,
             spec.overhead,
+            spec.runtime_class_name if spec.overhead else "",
             spec.host_network,
             spec.host_users,
             bound,

@@ -116,9 +116,22 @@ class StorageRoom:
     start, of which no driver can have said anything."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class RequestField:
+    """A field of a pod, or of its runtime class, that an amount of its requests comes from."""
+
+    resource: str
+    field: str
+    """Path without the resource; `RuntimeClass/NAME.` comes before one of the runtime class."""
+    amount: int
+    """What it says."""
+    without: int
+    """What the pod would request if it said nothing: less there counts down to this."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, weakref_slot=True)
 class PodShape:
-    """Everything that decides where a pod may run."""
+    """Everything that decides where a pod may run, and where what it requests is written."""
 
     id: int
     """Unique and stable within an epoch; says nothing else."""
@@ -151,6 +164,8 @@ class PodShape:
     """All must hold; only of drivers that say how much room there is."""
     required_features: tuple[str, ...] = ()
     """What the kubelet has to say that it can do, sorted."""
+    request_fields: tuple[RequestField, ...] = ()
+    """Which fields `requests` come from, sorted; empty where containers ask for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from libs.domain.pod import (
     HostPort,
     NodeTerm,
     PodShape,
+    RequestField,
     SharedVolume,
     StorageRoom,
     VolumeAttachCount,
@@ -75,6 +76,7 @@ def decode_pod_shape(message: pb.PodShape) -> PodShape:
         exclusive_disks=each("exclusive_disks", message.exclusive_disks, _decode_exclusive_disk),
         storage_rooms=each("storage_rooms", message.storage_rooms, _decode_storage_room),
         required_features=tuple(sorted(message.required_features)),
+        request_fields=each("request_fields", message.request_fields, _decode_request_field),
     )
 
 
@@ -104,6 +106,7 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
         exclusive_disks=some(_encode_exclusive_disk, shape.exclusive_disks),
         storage_rooms=some(_encode_storage_room, shape.storage_rooms),
         required_features=shape.required_features or None,
+        request_fields=some(_encode_request_field, shape.request_fields),
     )
 
 
@@ -116,6 +119,24 @@ def decode_volume_attach_count(message: pb.VolumeAttachCount) -> VolumeAttachCou
 def encode_volume_attach_count(count: VolumeAttachCount) -> pb.VolumeAttachCount:
     """Return the message."""
     return pb.VolumeAttachCount(driver=count.driver, count=count.count)
+
+
+@by_content
+def _decode_request_field(message: pb.RequestField) -> RequestField:
+    require(message, "resource", "field")
+    return RequestField(
+        resource=message.resource,
+        field=message.field,
+        amount=within("amount", message.amount, 0),
+        without=within("without", message.without, 0),
+    )
+
+
+@encoded_once
+def _encode_request_field(one: RequestField) -> pb.RequestField:
+    return pb.RequestField(
+        resource=one.resource, field=one.field, amount=one.amount, without=one.without
+    )
 
 
 @by_content

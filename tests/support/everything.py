@@ -30,6 +30,7 @@ from libs.domain.pod import (
     PodPhase,
     PodRow,
     PodShape,
+    RequestField,
     SharedVolume,
     StorageRoom,
     Target,
@@ -182,6 +183,14 @@ def _shapes() -> list[PodShape]:
                 ),
             ),
             required_features=("RestartAllContainersOnContainerExits",),
+            request_fields=(
+                RequestField(
+                    resource="cpu",
+                    field="spec.initContainers[0].resources.requests",
+                    amount=100,
+                    without=50,
+                ),
+            ),
         ),
         a_shape(
             3,

@@ -18,6 +18,7 @@ from libs.domain.taint import Effect, Toleration, TolerationOperator
 from libs.domain.topology import PreferredNodeTerm
 from libs.domain.workload import REQUEST_SUFFIX
 from libs.kube.convert import selectors, topology
+from libs.kube.convert.request_fields import request_fields
 from libs.kube.convert.requests import host_ports, pod_requests
 from libs.kube.convert.storage import PodClaim
 from libs.kube.objects import pod as objects
@@ -54,9 +55,11 @@ def sized(shape: PodShape, pod: Pod) -> PodShape:
     Raises:
         InvalidRequest: a field that Kubernetes refuses; with its path.
     """
+    requests = pod_requests(pod)
     return replace(
         shape,
-        requests=pod_requests(pod),
+        requests=requests,
+        request_fields=request_fields(pod, requests),
         host_ports=host_ports(pod.spec),
         required_features=tuple(_required_features(pod.spec)),
     )

@@ -208,6 +208,15 @@ shapes = st.builds(
         )
     ),
     required_features=by_key(names, str),
+    request_fields=tuples(
+        st.builds(
+            pod.RequestField,
+            resource=names,
+            field=names,
+            amount=st.integers(0, 2**63 - 1),
+            without=st.integers(0, 2**63 - 1),
+        )
+    ),
 )
 owners = st.builds(pod.Owner, api_version=names, kind=names, name=names, uid=names)
 milliseconds = st.integers(0, 253_402_300_799_999)

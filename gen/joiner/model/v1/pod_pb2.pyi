@@ -244,8 +244,8 @@ Global___StorageRoom: _TypeAlias = StorageRoom  # noqa: Y015
 
 @_typing.final
 class PodShape(_message.Message):
-    """Everything that decides where a pod may run. Pods that cannot be told apart by it share one shape; what
-    decides when or which pod is a column of PodTable.
+    """Everything that decides where a pod may run, and where its requests are written. Pods that cannot be told apart
+    by it share one shape; what decides when or which pod is a column of PodTable.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -271,6 +271,7 @@ class PodShape(_message.Message):
     EXCLUSIVE_DISKS_FIELD_NUMBER: _builtins.int
     STORAGE_ROOMS_FIELD_NUMBER: _builtins.int
     REQUIRED_FEATURES_FIELD_NUMBER: _builtins.int
+    REQUEST_FIELDS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number that rows refer to; unique and stable within an epoch. Any value."""
     namespace: _builtins.str
@@ -353,6 +354,12 @@ class PodShape(_message.Message):
         or not there yet, nobody knows, and they are taken to do everything.
         """
 
+    @_builtins.property
+    def request_fields(self) -> _containers.RepeatedCompositeFieldContainer[Global___RequestField]:
+        """Which fields the requests come from, sorted by resource and field; empty where spec.containers ask for
+        everything, and from pushers that do not say it. Decides nothing: explanations name fields by it.
+        """
+
     def __init__(
         self,
         *,
@@ -377,14 +384,51 @@ class PodShape(_message.Message):
         exclusive_disks: _abc.Iterable[Global___ExclusiveDisk] | None = ...,
         storage_rooms: _abc.Iterable[Global___StorageRoom] | None = ...,
         required_features: _abc.Iterable[_builtins.str] | None = ...,
+        request_fields: _abc.Iterable[Global___RequestField] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node_selector", b"node_selector", "requests", b"requests"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "requests", b"requests", "required_features", b"required_features", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "storage_rooms", b"storage_rooms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "request_fields", b"request_fields", "requests", b"requests", "required_features", b"required_features", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "storage_rooms", b"storage_rooms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___PodShape: _TypeAlias = PodShape  # noqa: Y015
+
+@_typing.final
+class RequestField(_message.Message):
+    """A field that an amount of a pod's requests comes from: less there, and the pod requests less."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESOURCE_FIELD_NUMBER: _builtins.int
+    FIELD_FIELD_NUMBER: _builtins.int
+    AMOUNT_FIELD_NUMBER: _builtins.int
+    WITHOUT_FIELD_NUMBER: _builtins.int
+    resource: _builtins.str
+    """Resource. Required."""
+    field: _builtins.str
+    """Path in the pod without the resource, such as spec.initContainers[0].resources.requests; in the pod's
+    runtime class RuntimeClass/NAME. and the path there. Required.
+    """
+    amount: _builtins.int
+    """What it says, in base units."""
+    without: _builtins.int
+    """What the pod would request if it said nothing, in base units."""
+    def __init__(
+        self,
+        *,
+        resource: _builtins.str = ...,
+        field: _builtins.str = ...,
+        amount: _builtins.int = ...,
+        without: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["amount", b"amount", "field", b"field", "resource", b"resource", "without", b"without"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RequestField: _TypeAlias = RequestField  # noqa: Y015
 
 @_typing.final
 class NodeTerm(_message.Message):

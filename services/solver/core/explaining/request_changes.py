@@ -1,5 +1,8 @@
 """Smaller requests that may give a pod a place: of one resource, down to what is offered.
 
+Named is the field that counts: of containers, init containers, what the pod asks for itself and its
+overhead the largest one that alone brings the sum down.
+
 Apart because the numbers come out of arrays: the most that any type or node has of a resource where
 everything else that is asked for fits.
 """
@@ -9,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from libs.domain.explanation import ChangeKind
+from libs.domain.explanation import Change, ChangeKind
+from libs.domain.pod import PodShape, RequestField
 from libs.domain.reason import Rejection, Rule
 from libs.domain.resources import PODS, Resources, format_amount, readable_amount
 from services.solver.core.explaining.candidate import (
@@ -28,6 +32,10 @@ from services.solver.core.vectors import Ints, covering
 _MOST_SIZES = 3
 """Per resource: the largest ones that some pool or node has room for."""
 _MILLION = 10**6
+_CONTAINERS = "spec.containers"
+_GIVEN = "status."
+_RUNTIME = "RuntimeClass/"
+_OVERHEAD = ".overhead.podFixed"
 _WHATEVER_IT_ASKS = frozenset(
     {
         Rule.TAINTS,
@@ -88,17 +96,61 @@ def _candidate(question: Question, name: str, size: int, attempt: Attempt) -> Ca
 
 def _attempt(question: Question, name: str, size: int) -> Attempt:
     shape = question.shape
+    change = _lowered(shape, name, size)
+    lowered = shape.requests.overlaid(Resources({name: size}))
+    return attempt_shape(question, change, replace(shape, requests=lowered))
+
+
+def _lowered(shape: PodShape, name: str, size: int) -> Change:
+    """Return the change that has the pod request so much, by the field that counts."""
     asked = shape.requests.get(name)
-    change = a_change(
+    less = f"{readable_amount(name, asked - size, up=True)} less"
+    fields = [one for one in shape.request_fields if one.resource == name]
+    alone = [one for one in fields if one.without <= size]
+    if alone:
+        one = max(alone, key=lambda one: (one.amount, one.field))
+        return _of_field(one, one.amount - (asked - size), less)
+    running = all(one.field.startswith(_CONTAINERS) for one in fields)
+    where = "over all containers" if running else "in all"
+    message = f"ask for {readable_amount(name, size)} {name} {where}, {less}"
+    if not running:
+        message += f"; no single field is enough: {_together(fields, asked)}"
+    return a_change(
         ChangeKind.REQUEST,
-        f"ask for {readable_amount(name, size)} {name} over all containers, "
-        f"{readable_amount(name, asked - size, up=True)} less",
-        field=f"spec.containers[*].resources.requests.{name}",
+        message,
+        field=f"{_CONTAINERS}[*].resources.requests.{name}" if running else "",
         old=format_amount(name, asked),
         new=format_amount(name, size),
     )
-    lowered = shape.requests.overlaid(Resources({name: size}))
-    return attempt_shape(question, change, replace(shape, requests=lowered))
+
+
+def _together(fields: list[RequestField], asked: int) -> str:
+    """Say which field comes first where lowering it leaves too much; else which count alike."""
+    one, *others = sorted(fields, key=lambda one: (one.without, -one.amount, one.field))
+    said = f"{one.field} ({readable_amount(one.resource, one.amount)})"
+    if one.without < asked:
+        return f"even without {said} it asks for {readable_amount(one.resource, one.without)}"
+    return " and ".join((said, *(other.field for other in others[:1]))) + " count alike"
+
+
+def _of_field(one: RequestField, amount: int, less: str) -> Change:
+    name = one.resource
+    to = f"{readable_amount(name, amount)} {name}, {less}"
+    if one.field.startswith(_GIVEN):
+        message = f"be resized to {to}: on its node it counts by what it was given"
+    elif one.field.startswith(_RUNTIME):
+        runtime = one.field.removeprefix(_RUNTIME).removesuffix(_OVERHEAD)
+        of = f'runtimeclass "{runtime}"'
+        message = f"let the overhead of {of} be {to}; all of its pods share it"
+    else:
+        message = f"ask for {to}"
+    return a_change(
+        ChangeKind.REQUEST,
+        message,
+        field=f"{one.field}.{name}",
+        old=format_amount(name, one.amount),
+        new=format_amount(name, amount),
+    )
 
 
 def _sizes(question: Question, column: int) -> list[int]:
