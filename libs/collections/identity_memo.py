@@ -1,8 +1,8 @@
 """What was made of objects, kept as long as these very objects live."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Generic, TypeVar, cast
+from typing import Generic, TypeVar
 from weakref import ref
 
 K = TypeVar("K")
@@ -16,12 +16,14 @@ class IdentityMemo(Generic[K, V]):
     """
 
     def __init__(
-        self, make: Callable[[K], V], forgotten: Callable[[V], None] | None = None
+        self,
+        make: Callable[[Sequence[K]], Iterable[V]],
+        forgotten: Callable[[V], None] | None = None,
     ) -> None:
         """Begin with nothing.
 
         Args:
-            make: gives the value of an object.
+            make: gives the value of each of some objects, in their order.
             forgotten: is told, at any moment, the values of objects that are gone.
         """
         self._make = make
@@ -29,7 +31,7 @@ class IdentityMemo(Generic[K, V]):
         self._values: dict[int, V] = {}
         self._alive: dict[int, ref[K]] = {}
         self.made = 0
-        """How often `make` was called."""
+        """How many values were made."""
 
     def of(self, key: K) -> V:
         """Return the value of an object."""
@@ -40,22 +42,18 @@ class IdentityMemo(Generic[K, V]):
         try:
             return list(map(self._values.__getitem__, map(id, keys)))
         except KeyError:
-            found = list(map(self._values.get, map(id, keys)))
-            for at in [at for at, value in enumerate(found) if value is None]:
-                found[at] = self._put(keys[at])
-            return cast("list[V]", found)
+            self._make_missing(keys)
+            return list(map(self._values.__getitem__, map(id, keys)))
 
     def __len__(self) -> int:
         return len(self._values)
 
-    def _put(self, key: K) -> V:
-        there = self._values.get(id(key))
-        if there is not None:
-            return there  # it came twice
-        value = self._values[id(key)] = self._make(key)
-        self._alive[id(key)] = ref(key, partial(self._forget, id(key)))
-        self.made += 1
-        return value
+    def _make_missing(self, keys: Sequence[K]) -> None:
+        missing = {id(key): key for key in keys if id(key) not in self._values}
+        for key, value in zip(missing.values(), self._make([*missing.values()]), strict=True):
+            self._values[id(key)] = value
+            self._alive[id(key)] = ref(key, partial(self._forget, id(key)))
+        self.made += len(missing)
 
     def _forget(self, number: int, _: object) -> None:
         # Called before anything else can get this identity.

@@ -1,6 +1,7 @@
 """What the nodes and claims that exist cost, as far as their offering is known."""
 
 from collections.abc import Mapping
+from functools import partial
 
 from libs.collections.identity_memo import IdentityMemo
 from libs.collections.recent import Recent
@@ -48,7 +49,7 @@ def existing_price(
 def summed_price(snapshot: ClusterSnapshot, market: Market, memory: Memory) -> int:
     """Return the same, added up whether or not it is known."""
     reader: IdentityMemo[Node, OfferingKey] = memory.few(
-        "offerings of nodes", lambda: IdentityMemo(_offering_of)
+        "offerings of nodes", lambda: IdentityMemo(partial(map, _offering_of))
     )
     claims = snapshot.nodeclaims
     nodes = [node for node in snapshot.nodes.values() if node.nodeclaim in claims]

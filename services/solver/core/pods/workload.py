@@ -135,7 +135,10 @@ def _astray(snapshot: ClusterSnapshot, bound: BoundPods, codes: Ints) -> Iterabl
 
 def _without(gone: Sequence[PodRow], codes: Codes) -> PodCounts:
     """Return what pods on nodes that go make less."""
-    return less(read(PodBlock.from_rows(gone), codes).bound) if gone else NO_PODS
+    if not gone:
+        return NO_PODS
+    (there,) = read((PodBlock.from_rows(gone),), codes)
+    return less(there.bound)
 
 
 def _daemons(snapshot: ClusterSnapshot, bound: BoundPods, codes: Ints) -> Bools:

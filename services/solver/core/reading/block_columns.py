@@ -4,10 +4,11 @@ Apart from the table because this is all that is done pod by pod, once in the li
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
-from typing import NamedTuple
+from itertools import accumulate, chain, compress, pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from services.solver.core.reading.bound_pods import PodCounts, pod_counts
 from services.solver.core.vectors import Bools, Ints
 
 _ENDED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
+_OF_LOOSE = ("created_ms", "provisionable")
 
 
 class LoosePods(NamedTuple):
@@ -41,32 +43,44 @@ class BlockColumns:
     loose: LoosePods | None
 
 
-def read(block: PodBlock, codes: Codes) -> BlockColumns:
-    """Return the columns of a block.
+def read(blocks: Sequence[PodBlock], codes: Codes) -> list[BlockColumns]:
+    """Return the columns of each of some blocks, which are read together: numpy likes it long.
 
     Args:
-        block: the pods.
+        blocks: the pods.
         codes: gives nodes and owners their codes.
     """
-    nodes = _ints(codes.of(block.nodes))
-    bound, loose = nodes != 0, nodes == 0
-    if any(phase in block.phases for phase in _ENDED):
-        lives = np.array([phase not in _ENDED for phase in block.phases], np.bool_)
-        bound, loose = bound & lives, loose & lives
-    terminating = _ints([bool(at) for at in block.deleting_ms])
-    counts = pod_counts(_ints(block.shapes), nodes, _daemonsets(block, codes), terminating)
-    return BlockColumns(
-        bound=counts if bound.all() else counts[:, bound],
-        gangs=_gangs(block, bound & (terminating == 0)) if any(block.gangs) else {},
-        loose=_loose(block, loose.tolist()) if loose.any() else None,
-    )
+    nodes = _ints(codes.of([*_column(blocks, "nodes")]))
+    lives = _lives(blocks)
+    bound, loose = (nodes != 0) & lives, (nodes == 0) & lives
+    shapes, terminating = _numbers(blocks, "shapes"), _numbers(blocks, "deleting_ms") != 0
+    counts = pod_counts(shapes, nodes, _daemonsets(blocks, codes), terminating)
+    counted = bound & ~terminating
+    numbers = np.stack([shapes, *(_numbers(blocks, name) for name in _OF_LOOSE)])
+    spans = pairwise(accumulate(map(len, blocks), initial=0))
+    # Everything that is kept is a copy: a block lives long after those that it was read with.
+    return [
+        BlockColumns(
+            bound=counts[:, begin:end][:, bound[begin:end]],
+            gangs=_gangs(block, counted[begin:end]) if any(block.gangs) else {},
+            loose=_loose(block, loose[begin:end], numbers[:, begin:end]),
+        )
+        for block, (begin, end) in zip(blocks, spans, strict=True)
+    ]
 
 
-def _daemonsets(block: PodBlock, codes: Codes) -> Ints:
+def _lives(blocks: Sequence[PodBlock]) -> Bools:
+    """Return of which of all pods the containers have not ended."""
+    if not any(phase in block.phases for block in blocks for phase in _ENDED):
+        return np.ones(sum(map(len, blocks)), np.bool_)
+    return np.array([phase not in _ENDED for phase in _column(blocks, "phases")], np.bool_)
+
+
+def _daemonsets(blocks: Sequence[PodBlock], codes: Codes) -> Ints:
     # Most owners are of another kind, and this is asked of every pod.
     uids = [
         owner.uid if owner is not None and owner.kind == "DaemonSet" and owner.is_daemonset else ""
-        for owner in block.owners
+        for owner in _column(blocks, "owners")
     ]
     return _ints(codes.of(uids))
 
@@ -75,14 +89,24 @@ def _gangs(block: PodBlock, counted: Bools) -> Mapping[str, int]:
     return Counter(gang for gang in compress(block.gangs, counted.tolist()) if gang)
 
 
-def _loose(block: PodBlock, loose: Sequence[bool]) -> LoosePods:
-    numbers = (block.shapes, block.created_ms, block.provisionable)
+def _loose(block: PodBlock, loose: Bools, numbers: Ints) -> LoosePods | None:
+    if not loose.any():
+        return None
+    which = loose.tolist()
     return LoosePods(
-        uids=tuple(compress(block.uids, loose)),
-        gangs=tuple(compress(block.gangs, loose)),
-        targets=tuple(compress(block.targets, loose)),
-        numbers=np.array([tuple(compress(column, loose)) for column in numbers], np.int64),
+        uids=tuple(compress(block.uids, which)),
+        gangs=tuple(compress(block.gangs, which)),
+        targets=tuple(compress(block.targets, which)),
+        numbers=numbers[:, loose],
     )
+
+
+def _column(blocks: Sequence[PodBlock], name: str) -> Iterator[Any]:
+    return chain.from_iterable(map(attrgetter(name), blocks))
+
+
+def _numbers(blocks: Sequence[PodBlock], name: str) -> Ints:
+    return _ints([*_column(blocks, name)])
 
 
 def _ints(column: Sequence[int]) -> Ints:

@@ -9,6 +9,7 @@ two threads read the same.
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Generic, TypeVar
 
@@ -59,7 +60,7 @@ class ObjectColumns(Generic[K]):
         self._free: list[int] = []
         self._unused = count()
         self._stays = count(1)
-        self._objects: IdentityMemo[K, int] = IdentityMemo(self._place, self._leave)
+        self._objects: IdentityMemo[K, int] = IdentityMemo(partial(map, self._place), self._leave)
         self._columns = Recent(_COLUMNS)
         self.read = 0
         """How many numbers were read."""
