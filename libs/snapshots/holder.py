@@ -9,6 +9,7 @@ Laws:
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -47,6 +48,10 @@ class HolderLimits:
     """A cluster that was not heard of for so long is forgotten."""
 
 
+async def _at_nothing(_: ClusterSnapshot) -> None:
+    """Look at nothing."""
+
+
 class SnapshotHolder:
     """Accepts updates and answers with snapshots; lives on one event loop."""
 
@@ -56,8 +61,18 @@ class SnapshotHolder:
         clock: Clock,
         home: HomeCluster | None = None,
         limits: HolderLimits = HolderLimits(),  # immutable
+        look: Callable[[ClusterSnapshot], Awaitable[None]] = _at_nothing,
     ) -> None:
+        """Begin with nothing.
+
+        Args:
+            clock: tells who has been idle.
+            home: the cluster of this process, if it has one.
+            limits: of everybody else.
+            look: is shown each revision before anybody hears that it is held; raises nothing.
+        """
         self._clock = clock
+        self._look = look
         self._home = home
         self._limits = limits
         self._clusters: dict[str, _Held] = {}
@@ -129,6 +144,7 @@ class SnapshotHolder:
             if base is None:
                 return PushResult.NEEDS_FULL
         snapshot = await asyncio.to_thread(_applied, update, base)
+        await self._look(snapshot)
         if (result := self._known(identity, update.id)) is not None:
             return result  # another stream was faster
         return self._store(identity, snapshot, size_bytes, is_full=base is None)

@@ -9,6 +9,7 @@ from libs.runtime.app import App, Runtime
 from libs.snapshots.health import show_held
 from libs.snapshots.holder import HolderLimits, HomeCluster, SnapshotHolder
 from libs.snapshots.servicer import SnapshotSinkServicer
+from services.solver.ahead import Ahead
 from services.solver.columns import ColumnsCache
 from services.solver.config import Settings
 from services.solver.metrics import Metrics
@@ -30,9 +31,10 @@ def build(settings: Settings, runtime: Runtime) -> App:
         size_bytes=settings.foreign_bytes,
         idle=settings.foreign_idle,
     )
-    holder = SnapshotHolder(clock=runtime.clock, home=home, limits=limits)
     columns = ColumnsCache(size=settings.catalogues)
-    solver = SolverServicer(holder, columns, Metrics(runtime.metrics), runtime)
+    ahead = Ahead(columns, runtime)
+    holder = SnapshotHolder(clock=runtime.clock, home=home, limits=limits, look=ahead.look)
+    solver = SolverServicer(holder, columns, ahead, Metrics(runtime.metrics), runtime)
     return App(
         servicers=(
             partial(add_SnapshotSinkServiceServicer_to_server, SnapshotSinkServicer(holder)),

@@ -28,11 +28,12 @@ from libs.wire.question import (
 )
 from libs.wire.scenario import encode_scenario_answer
 from libs.wire.solution import encode_solution
+from services.solver.ahead import Ahead
 from services.solver.columns import ColumnsCache
 from services.solver.core.consolidating.consolidate import consolidate
 from services.solver.core.explaining.explain import explain
 from services.solver.core.simulating.simulate import base, simulate
-from services.solver.core.solve import solve
+from services.solver.core.solve import decide, solve
 from services.solver.metrics import Metrics
 from services.solver.streaming import as_finished
 
@@ -48,10 +49,16 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     """Serves SolverService; keeps nothing between calls but columns of catalogues."""
 
     def __init__(
-        self, holder: SnapshotHolder, columns: ColumnsCache, metrics: Metrics, runtime: Runtime
+        self,
+        holder: SnapshotHolder,
+        columns: ColumnsCache,
+        ahead: Ahead,
+        metrics: Metrics,
+        runtime: Runtime,
     ) -> None:
         self._holder = holder
         self._columns = columns
+        self._ahead = ahead
         self._metrics = metrics
         self._runtime = runtime
 
@@ -113,8 +120,10 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     async def _solve(self, snapshot: ClusterSnapshot, options: SolveOptions) -> Solution:
         clock = self._runtime.clock
         begun = clock.monotonic()
-        refining = partial(solve, spent=spending(options.refine_budget))
-        solution = await self._decide(refining, snapshot, options)
+        encoded = self._ahead.encoded(snapshot, options)
+        question = partial(decide, encoded) if encoded else partial(solve, snapshot, options)
+        refining = partial(question, spent=spending(options.refine_budget))
+        solution = await self._decide(refining)
         if snapshot.id.cluster_id == self._runtime.settings.cluster_id:
             self._metrics.observe(snapshot, solution, clock.monotonic() - begun)
         return solution

@@ -1,4 +1,4 @@
-"""`solve`: the whole decision, from a snapshot to a solution.
+"""`solve`: the whole decision, from a snapshot to a solution; `decide`: all but the encoding.
 
 A pure function of (snapshot, options): the order of the input does not matter, no clock is read,
 nothing is kept.
@@ -14,7 +14,7 @@ from services.solver.core.answer.plan_id import plan_id
 from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.offers.price import existing_price
 from services.solver.core.packed import packed
-from services.solver.core.packing.encode import encode
+from services.solver.core.packing.encode import Encoded, encode
 from services.solver.core.refining.refine import refine, unrefined
 
 VERSION = "3"
@@ -42,8 +42,23 @@ def solve(
     Raises:
         Unavailable: `cancelled` said so.
     """
-    now = options.now or snapshot.observed_at
-    encoded = encode(snapshot, options, now, memory)
+    encoded = encode(snapshot, options, options.now or snapshot.observed_at, memory)
+    return decide(encoded, memory=memory, cancelled=cancelled, spent=spent)
+
+
+def decide(
+    encoded: Encoded,
+    *,
+    memory: Memory = NOTHING_REMEMBERED,
+    cancelled: Callable[[], bool] = lambda: False,
+    spent: Callable[[], bool] = lambda: True,
+) -> Solution:
+    """Do the same where the snapshot is encoded already.
+
+    Raises:
+        Unavailable: `cancelled` said so.
+    """
+    snapshot, options = encoded.given, encoded.options
     fast = packed(encoded, cancelled)
     existing = partial(existing_price, memory=memory)
     if options.refines:

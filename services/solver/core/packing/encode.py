@@ -42,9 +42,12 @@ from services.solver.core.vectors import Dimensions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoded:
-    """A snapshot as the solver reads it."""
+    """A snapshot as the solver reads it; nothing in it changes, whoever packs."""
 
+    given: ClusterSnapshot
+    """As it was asked about."""
     snapshot: ClusterSnapshot
+    """In order, and with what overlays add."""
     options: SolveOptions
     work: Workload
     dimensions: Dimensions
@@ -60,6 +63,7 @@ def encode(
     snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, memory: Memory
 ) -> Encoded:
     """Return the snapshot in columns."""
+    as_given = snapshot
     # From here on order decides: which nodes are tried first, say.
     snapshot = in_order(snapshot)
     sold = market(snapshot, options, memory)
@@ -94,6 +98,7 @@ def encode(
         claims=claims,
     )
     encoded = Encoded(
+        given=as_given,
         snapshot=snapshot,
         options=options,
         work=work,

@@ -18,6 +18,7 @@ from libs.wire.question import (
     encode_solve_question,
 )
 from services.solver import servicer
+from services.solver.ahead import Ahead
 from services.solver.columns import ColumnsCache
 from services.solver.core.consolidating.consolidate import consolidate
 from services.solver.core.explaining.explain import explain
@@ -139,7 +140,9 @@ async def _call(method: str) -> None:
     """Call a method of a servicer whose threads are real."""
     runtime = a_runtime("solver")
     holder = SnapshotHolder(clock=runtime.clock)
-    asked = servicer.SolverServicer(holder, ColumnsCache(4), Metrics(runtime.metrics), runtime)
+    columns, metrics = ColumnsCache(4), Metrics(runtime.metrics)
+    ahead = Ahead(columns, runtime)
+    asked = servicer.SolverServicer(holder, columns, ahead, metrics, runtime)
     answer = getattr(asked, method)(REQUESTS[method], None)
     if method == "Simulate":
         async for _ in answer:
