@@ -18,10 +18,10 @@ from cli.formats import Format, print_json
 from cli.options import Judge
 from cli.replaying import replay as solver_replay
 from libs.domain.errors import InvalidRequest
+from libs.kube.crd_files import read_crds
 from libs.oracle import replay as oracle_replay
 from services.simulator import crd_verdicts, transcripts
 from services.simulator.core.api.server import ApiServer
-from services.simulator.crd_files import read_crds
 
 Outcome = tuple[int | str, tuple[str, ...]]
 """Id of a line and what differs there, in words."""

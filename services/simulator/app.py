@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from libs.domain.errors import InvalidRequest
+from libs.kube.crd_files import DEPLOYED, read_crds
 from libs.runtime.app import App, Runtime
 from services.simulator import http, kubeconfig
 from services.simulator.config import Settings
@@ -17,7 +18,6 @@ from services.simulator.core.api.plugins.admission import ALL_PLUGINS
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.life import all_parts
-from services.simulator.crd_files import DEPLOYED, read_crds
 from services.simulator.loop import LifeLoop
 from services.simulator.metrics import Metrics
 

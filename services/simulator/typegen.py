@@ -8,7 +8,8 @@ version of all three), once `go mod download` has brought them:
 Only facts are taken: names, types, JSON tags, merge keys and list markers of exported structs. It
 is apart because nothing runs it at run time; the table is committed. One line of the table is one
 struct, one entry one field (the empty name says that the struct itself is atomic for server-side
-apply, `inline:N` that its protobuf message holds another one as field N):
+apply, `inline:N` that its protobuf message holds another one as field N; `enum=A|B` that no other
+value is valid):
 
     "core/v1.Container": {"name": "string", "env": "[]core/v1.EnvVar omitempty merge=name"}
 """
@@ -69,8 +70,26 @@ PRIMITIVES = {
     "types.NamespacedName": "string",
 }
 
+CLOSED = (
+    "ContainerRestartPolicy",
+    "ContainerRestartRuleAction",
+    "ContainerRestartRuleOnExitCodesOperator",
+    "DeviceAllocationMode",
+    "FSGroupPolicy",
+    "LabelSelectorOperator",
+    "LimitType",
+    "OSName",
+    "PersistentVolumeClaimRetentionPolicyType",
+    "PodSELinuxChangePolicy",
+    "RecursiveReadOnlyMode",
+    "ResourceResizeRestartPolicy",
+    "VolumeLifecycleMode",
+)
+"""Named types whose values are validated although no marker says so."""
+
 _STRUCT = re.compile(r"^type (\w+) struct \{")
 _ALIAS = re.compile(r"^type (\w+) (=\s*)?([\w.\[\]*]+)\s*(?://.*)?$")
+_VALUE = re.compile(r'^(?:const|\t)\s*\w+\s+(?:=\s*)?(\w+)(?:\s*=\s*|\()"([^"]*)"')
 _FIELD = re.compile(r"^\t(?:(\w+)\s+)?([\w.\[\]*{}]+)\s+`([^`]*)`")
 _IMPORT = re.compile(
     r'^\t(?:(\w+) )?"k8s\.io/(?:api|apimachinery/pkg/apis|apimachinery/pkg)/([\w/]+)"'
@@ -83,6 +102,10 @@ class Package:
 
     structs: dict[str, list[tuple[str | None, str, str, list[str]]]] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    closed: set[str] = field(default_factory=set)
+    """Named types of which only the declared values are valid."""
+    values: dict[str, list[str]] = field(default_factory=dict)
+    """The values declared of each named type of texts."""
     atomic: set[str] = field(default_factory=set)
     imports: dict[str, str] = field(default_factory=dict)
 
@@ -111,16 +134,28 @@ def _read_file(lines: list[str], package: Package) -> None:
         elif line.strip().startswith("// +"):
             markers.append(line.strip()[4:])
         elif struct is None:
-            if found := _ALIAS.match(line):
-                package.aliases[found.group(1)] = found.group(3)
-            elif (found := _IMPORT.match(line)) is not None:
-                name = found.group(1) or found.group(2).rsplit("/", 1)[-1]
-                package.imports[name] = found.group(2)
+            if _read_declaration(line, markers, package):
+                markers = []
         elif found := _FIELD.match(line):
             package.structs[struct].append(
                 (found.group(1), found.group(2), found.group(3), markers)
             )
             markers = []
+
+
+def _read_declaration(line: str, markers: list[str], package: Package) -> bool:
+    """Note a named type, a value or an import; tell whether the markers were those of a type."""
+    if found := _ALIAS.match(line):
+        package.aliases[found.group(1)] = found.group(3)
+        if "enum" in markers or found.group(1) in CLOSED:
+            package.closed.add(found.group(1))
+        return True
+    if found := _VALUE.match(line):
+        package.values.setdefault(found.group(1), []).append(found.group(2))
+    elif found := _IMPORT.match(line):
+        name = found.group(1) or found.group(2).rsplit("/", 1)[-1]
+        package.imports[name] = found.group(2)
+    return False
 
 
 def generate(packages: dict[str, Package]) -> dict[str, dict[str, str]]:
@@ -152,6 +187,8 @@ def _fields(packages: dict[str, Package], home: str, struct: str) -> Iterator[tu
         words = [_resolve(packages, home, go_type), *options, *_merging(tags), *_listing(markers)]
         if number:
             words.append(f"number={number}")
+        if choices := _choices(packages, home, go_type):
+            words.append(f"enum={'|'.join(choices)}")
         yield name, " ".join(words)
 
 
@@ -170,6 +207,15 @@ def _listing(markers: list[str]) -> Iterator[str]:
             yield f"list={marker.split('=', 1)[1]}" + (f":{','.join(keys)}" if keys else "")
         if marker in ("structType=atomic", "mapType=atomic"):
             yield "atomic"
+
+
+def _choices(packages: dict[str, Package], home: str, go_type: str) -> list[str]:
+    """Return the only values that a field, or each of its items, may have; sorted."""
+    owner, name = _locate(packages, home, go_type.lstrip("*[]"))
+    package = packages.get(owner.removeprefix("api/"))
+    if package is None or name not in package.closed:
+        return []
+    return sorted(value for value in package.values.get(name, ()) if value)
 
 
 def _locate(packages: dict[str, Package], home: str, go_type: str) -> tuple[str, str]:

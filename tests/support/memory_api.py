@@ -15,12 +15,12 @@ from typing import Any
 from libs.domain.errors import Unavailable
 from libs.kube.answers import checked_event, refusal
 from libs.kube.api import JSON, KubeApi
+from libs.kube.crd_files import read_crds
 from libs.runtime.app import new_id
 from libs.runtime.clock import Clock
 from libs.runtime.randomness import Random
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.server import ApiServer
-from services.simulator.crd_files import read_crds
 
 MUTATIONS = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 

@@ -4,6 +4,7 @@ All three change the object in place; the order is `prune`, `drop_nulls`, `fill_
 """
 
 import copy
+import re
 from typing import Any
 
 from libs.apiserver.crd.schema import MISSING, Schema
@@ -16,6 +17,15 @@ def prune(value: Any, schema: Schema) -> list[str]:
     removed: list[str] = []
     _prune(value, schema, "", removed, is_resource=True)
     return sorted(removed)
+
+
+def known_beside(schema: Schema, path: str) -> tuple[str, ...]:
+    """Return the fields that the schema knows in the place of one that it does not know."""
+    at: Schema | None = schema
+    for step in re.findall(r"[^.\[\]]+", path)[:-1]:
+        if at is not None:
+            at = at.items if step.isdigit() and at.items else at.properties.get(step, at.additional)
+    return tuple(at.properties) if at is not None else ()
 
 
 def _prune(

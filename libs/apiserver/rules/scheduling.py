@@ -53,16 +53,20 @@ def _validate_gates(gates: Sequence[Spec], at: str) -> Iterator[FieldError]:
 
 def _validate_node_affinity(affinity: Spec, at: str) -> Iterator[FieldError]:
     if (selector := affinity.get(_REQUIRED)) is not None:
-        terms = selector.get("nodeSelectorTerms") or ()
-        where = f"{at}.{_REQUIRED}.nodeSelectorTerms"
-        if not terms:
-            yield required(where, "must have at least one node selector term")
-        for index, term in enumerate(terms):
-            yield from _validate_node_term(term, f"{where}[{index}]")
+        yield from validate_node_terms(selector, f"{at}.{_REQUIRED}")
     for index, preferred in enumerate(affinity.get(_PREFERRED) or ()):
         where = f"{at}.{_PREFERRED}[{index}]"
         yield from _validate_weight(preferred, where)
         yield from _validate_node_term(preferred.get("preference") or {}, f"{where}.preference")
+
+
+def validate_node_terms(selector: Spec, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with a node selector."""
+    terms = selector.get("nodeSelectorTerms") or ()
+    if not terms:
+        yield required(f"{at}.nodeSelectorTerms", "must have at least one node selector term")
+    for index, term in enumerate(terms):
+        yield from _validate_node_term(term, f"{at}.nodeSelectorTerms[{index}]")
 
 
 def _validate_weight(preferred: Spec, at: str) -> Iterator[FieldError]:

@@ -5,8 +5,8 @@ dropped, empty optional values left out, required ones present with their zero v
 times in their one spelling. The result shares no container with the input.
 
 Decoders are closures compiled once per type. They raise `Mismatch` on a wrong type (the path is put
-together while it unwinds) and only count unknown fields; `unknown_fields` finds their paths in a
-second, slower walk.
+together while it unwinds) and only count unknown fields; `walking.unknown_fields` finds their paths
+in a second, slower walk.
 """
 
 import base64
@@ -103,31 +103,6 @@ def decoder(type_: str) -> Decoder:
     if table.struct_of(type_) is not None:
         return _struct_decoder(type_)
     return _SCALARS.get(type_, _decode_any)
-
-
-def unknown_fields(type_: str, value: Any) -> list[str]:
-    """Return the paths of fields that the type does not have, in the order in which they stand."""
-    found: list[str] = []
-    _walk_unknown(type_, value, "", found)
-    return found
-
-
-def _walk_unknown(type_: str, value: Any, path: str, found: list[str]) -> None:
-    bare = type_.lstrip("*")
-    struct = table.struct_of(bare)
-    if bare.startswith("[]") and isinstance(value, list):
-        for index, item in enumerate(value):
-            _walk_unknown(bare[2:], item, f"{path}[{index}]", found)
-    elif bare.startswith("map:") and isinstance(value, dict):
-        for key, item in value.items():
-            _walk_unknown(bare[4:], item, f"{path}.{key}", found)
-    elif struct is not None and isinstance(value, dict):
-        for name, item in value.items():
-            below = f"{path}.{name}" if path else name
-            if name not in struct:
-                found.append(below)
-            else:
-                _walk_unknown(struct[name].type, item, below, found)
 
 
 def _zeros(struct: table.Struct) -> list[tuple[str, Any]]:

@@ -44,6 +44,9 @@ class Field:
     number: int
     """The field's number in the type's protobuf message; 0 if it has none."""
 
+    choices: tuple[str, ...]
+    """The only values that it, or each of its items, may have; empty where any text will do."""
+
     @property
     def item_type(self) -> str:
         """Return the type behind pointers, or of a list's or map's members."""
@@ -123,6 +126,7 @@ def _field(name: str, spec: str) -> Field:
         list_keys=tuple(keys.split(",")) if keys else (),
         atomic="atomic" in values,
         number=int(values.get("number", "0")),
+        choices=tuple(values["enum"].split("|")) if "enum" in values else (),
     )
 
 

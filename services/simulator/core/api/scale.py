@@ -6,7 +6,7 @@ Source: Kubernetes API reference, autoscaling/v1 Scale.
 from typing import Any
 
 from libs.apiserver import field_errors
-from libs.apiserver.types import codec
+from libs.apiserver.types import codec, walking
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.patching import merge, operations
@@ -58,8 +58,8 @@ def _decode(
         raise errors.bad_request(_NO_SCALE if resource.custom else message) from mismatch
     if named not in (("autoscaling/v1", "Scale"), (None, None)):
         raise errors.bad_request(_NO_SCALE)
-    unknown = codec.unknown_fields("autoscaling/v1.Scale", scale)
-    problems = tuple(f'unknown field "{path}"' for path in unknown)
+    unknown = walking.unknown_fields("autoscaling/v1.Scale", scale)
+    problems = tuple(f'unknown field "{one.path}"' for one in unknown)
     if problems and options.field_validation == "Strict":
         raise errors.bad_request(f"strict decoding error: {', '.join(problems)}")
     return decoded, problems if options.field_validation == "Warn" else ()

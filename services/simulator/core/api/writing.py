@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libs.apiserver.crd.admission import CompiledVersion
-from libs.apiserver.types import codec
+from libs.apiserver.types import codec, walking
 from libs.apiserver.types.table import OBJECT_META
 from services.simulator.core.api.errors import ApiError, bad_request
 from services.simulator.core.api.ownership.managers import Managing
@@ -82,8 +82,12 @@ def decode(resource: Resource, raw: Any, options: WriteOptions = DEFAULTS) -> De
         raise bad_request(f"{unreadable(resource)}: {mismatch.message()}") from mismatch
     obj["kind"], obj["apiVersion"] = resource.kind, resource.group_version
     unknown = decoding.unknown and options.field_validation != "Ignore"
-    paths = codec.unknown_fields(resource.type, raw) if unknown else []
+    paths = _unknown(resource.type, raw) if unknown else []
     return _complain(resource, obj, paths, options)
+
+
+def _unknown(type_: str, raw: Any) -> list[str]:
+    return [one.path for one in walking.unknown_fields(type_, raw)]
 
 
 def decode_custom(
@@ -101,7 +105,7 @@ def decode_custom(
     prepared["metadata"] = metadata
     paths = list(unknown)
     if decoding.unknown:
-        found = codec.unknown_fields(OBJECT_META, raw.get("metadata"))
+        found = _unknown(OBJECT_META, raw.get("metadata"))
         paths = [f"metadata.{path}" for path in found] + paths
     return _complain(resource, prepared, paths, options)
 

@@ -6,8 +6,8 @@ import pytest
 
 from cli.run import cluster, shop
 from cli.run.workload import Kind, Workload, manifests
+from libs.kube.crd_files import read_crds
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS
-from services.simulator.crd_files import read_crds
 from tests.unit.services.simulator.cluster import Cluster
 
 RESOURCES = {

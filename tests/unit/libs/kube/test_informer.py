@@ -10,6 +10,7 @@ import pytest
 
 from libs.domain.errors import RevisionGone, Unavailable
 from libs.kube.api import JSON, NODE_POOLS, NODES, KubeApi, Resource
+from libs.kube.crd_files import read_crds
 from libs.kube.informer import Informers, ObjectKey
 from libs.kube.objects.decoding import BrokenObject
 from libs.kube.objects.kinds import KubeObject
@@ -17,7 +18,6 @@ from libs.runtime.clock import LoopClock
 from libs.runtime.randomness import Random
 from libs.runtime.virtual import run_virtual
 from services.simulator.core.api.server import ApiServer
-from services.simulator.crd_files import read_crds
 from tests.support.memory_api import MemoryKubeApi, new_server
 
 CLOCK = LoopClock(datetime(2026, 1, 1, tzinfo=UTC))

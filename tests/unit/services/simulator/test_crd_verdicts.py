@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from libs.kube.crd_files import read_crds
 from services.simulator.core.api.server import ApiServer
-from services.simulator.crd_files import read_crds
 from services.simulator.crd_verdicts import Result, Stage, replay, set_stage
 
 VERDICTS = Path(__file__).parents[3] / "data" / "crd_verdicts.jsonl.gz"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from libs.apiserver.field_errors import FieldError
-from libs.apiserver.types import codec
+from libs.apiserver.types import codec, walking
 from services.simulator.core.api import errors
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.ownership import fieldsets
@@ -90,7 +90,7 @@ def _check_schema(resource: Resource, config: Object) -> None:
     """Raise the 500 of a configuration that its schema does not know."""
     if resource.custom:
         return
-    unknown = codec.unknown_fields(resource.type, config)
+    unknown = [one.path for one in walking.unknown_fields(resource.type, config)]
     why = f".{unknown[0]}: field not declared in schema" if unknown else ""
     if not unknown:
         try:

@@ -7,16 +7,14 @@ from libs.apiserver import names
 from libs.apiserver.field_errors import (
     FieldError,
     not_allowed,
-    not_supported,
     required,
     wrong,
 )
 from libs.apiserver.metadata import IMMUTABLE
-from libs.apiserver.rules import claims, nodes, podspec
+from libs.apiserver.rules import claims, nodes, podspec, priorities, storage
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 _SET = "field is immutable when `immutable` is set"
-HIGHEST_PRIORITY = 1_000_000_000
 NAME_LABEL = "kubernetes.io/metadata.name"
 
 
@@ -112,25 +110,6 @@ def assign_address(service: Object, _now: str) -> None:
     spec.setdefault("ipFamilyPolicy", "SingleStack")
 
 
-def default_storage_class(obj: Object) -> None:
-    """Fill in the defaults of a StorageClass."""
-    obj.setdefault("reclaimPolicy", "Delete")
-    obj.setdefault("volumeBindingMode", "Immediate")
-
-
-def validate_storage_class(obj: Object) -> list[FieldError]:
-    """Check a StorageClass."""
-    errors = []
-    if not obj.get("provisioner"):
-        errors.append(required("provisioner"))
-    if obj["reclaimPolicy"] not in ("Delete", "Retain"):
-        errors.append(not_supported("reclaimPolicy", obj["reclaimPolicy"], ("Delete", "Retain")))
-    modes = ("Immediate", "WaitForFirstConsumer")
-    if obj["volumeBindingMode"] not in modes:
-        errors.append(not_supported("volumeBindingMode", obj["volumeBindingMode"], modes))
-    return errors
-
-
 def default_claim(obj: Object) -> None:
     """Fill in the defaults of a PersistentVolumeClaim."""
     obj["spec"].setdefault("volumeMode", "Filesystem")
@@ -152,16 +131,6 @@ def start_pending(obj: Object, _now: str) -> None:
 def default_priority_class(obj: Object) -> None:
     """Fill in the preemption policy."""
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
-
-
-def validate_priority_class(obj: Object) -> list[FieldError]:
-    """Check that only Kubernetes' own classes go beyond the highest priority of users."""
-    if obj.get("value", 0) <= HIGHEST_PRIORITY or obj["metadata"].get("name", "").startswith(
-        "system-"
-    ):
-        return []
-    why = f"maximum allowed value of a user defined priority is {HIGHEST_PRIORITY}"
-    return [not_allowed("value", why)]
 
 
 def fixed_priority(new: Object, old: Stored) -> list[FieldError]:
@@ -289,8 +258,8 @@ SERVICE = Strategy(
 )
 LIMIT_RANGE = Strategy(default=default_limit_range)
 STORAGE_CLASS = Strategy(
-    default=default_storage_class,
-    validate=validate_storage_class,
+    default=storage.default_class,
+    validate=storage.validate_class,
     validate_update=fixed_storage,
 )
 CLAIM = Strategy(
@@ -304,7 +273,7 @@ PRIORITY_CLASS = Strategy(
     default=default_priority_class,
     prepare_create=start_at_one,
     prepare_update=count_changes,
-    validate=validate_priority_class,
+    validate=priorities.validate,
     validate_update=fixed_priority,
 )
 COUNTED = Strategy(prepare_create=start_at_one, prepare_update=count_changes)

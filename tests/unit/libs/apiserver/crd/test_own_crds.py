@@ -8,7 +8,7 @@ import yaml
 
 from libs.apiserver.crd.admission import compile_crd
 from libs.domain.errors import InvalidRequest
-from services.simulator.crd_files import DEPLOYED, read_crds
+from libs.kube.crd_files import DEPLOYED, read_crds
 from services.simulator.rule_ids import number_rules
 
 KINDS = ("CapacityBuffer", "KWOKNodeClass", "NodeClaim", "NodeOverlay", "NodePool")

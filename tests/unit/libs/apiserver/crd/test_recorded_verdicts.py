@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from libs.apiserver.crd.admission import Admission, CompiledCrd, compile_crd
-from services.simulator.crd_files import read_crds
+from libs.kube.crd_files import read_crds
 from services.simulator.rule_ids import RuleIds, number_rules
 
 VERDICTS = Path(__file__).parents[4] / "data" / "crd_verdicts.jsonl.gz"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from libs.apiserver.crd.structural import schema_errors
-from services.simulator.crd_files import read_crds
+from libs.kube.crd_files import read_crds
 
 
 def a_definition(*schemas: dict[str, Any] | None, **spec: Any) -> dict[str, Any]:

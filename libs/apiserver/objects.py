@@ -1,0 +1,215 @@
+"""What an API server would say of an object as it stands in a file.
+
+Apart from `rules` because files hold what was never sent: what is absent is not yet written, and is
+no fault, where planning has a meaning for its absence. What is there and wrong, is.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from libs.apiserver import metadata, names
+from libs.apiserver.crd import pruning
+from libs.apiserver.crd.admission import CompiledVersion
+from libs.apiserver.crd.validation import NO_FIELD
+from libs.apiserver.field_errors import FieldError, duplicate, not_supported, wrong
+from libs.apiserver.rules import claims, nodes, pods, podspec, priorities, storage, workloads
+from libs.apiserver.rules.containers import NOT_NEGATIVE
+from libs.apiserver.types import codec, table, walking
+from libs.apiserver.types.walking import UnknownField
+
+Object = dict[str, Any]
+Rules = Callable[[Object], Iterable[FieldError]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What an API server would refuse of an object, and what it would drop with a warning."""
+
+    errors: tuple[FieldError, ...] = ()
+    unknown: tuple[UnknownField, ...] = ()
+
+
+FINE = Judgement()
+
+
+def builtin_type(api_version: str, kind: str) -> str:
+    """Return the name of a built-in type, empty where there is none of that version."""
+    group, _, version = api_version.rpartition("/")
+    package = group.partition(".")[0] if "." in group and _is_ours(group) else group
+    name = f"{package or 'core'}/{version}.{kind}"
+    return name if table.struct_of(name) and "." not in package else ""
+
+
+def _is_ours(group: str) -> bool:
+    return group.endswith(".k8s.io") and not group.endswith(".x-k8s.io")
+
+
+def judge(type_: str, document: Object) -> Judgement:
+    """Return what is wrong with an object of a built-in type; its metadata is not looked at.
+
+    Args:
+        type_: as `builtin_type` names it.
+        document: plain JSON values; not changed.
+    """
+    content = {name: document[name] for name in document if name not in _ENVELOPE}
+    unknown = tuple(walking.unknown_fields(type_, content))
+    try:
+        obj = codec.decode(type_, {**content, "metadata": {}}, codec.Decoding())
+    except codec.Mismatch as mismatch:
+        return Judgement(errors=(_mismatch(mismatch),), unknown=unknown)
+    choices = list(walking.choices(type_, obj))
+    errors = [one for one in _RULES.get(type_, _no_rules)(obj) if not _is_unwritten(one)]
+    # What a type declares may be behind a feature gate: files tell nothing of gates.
+    declared = {one.path for one in choices if one.is_valid}
+    errors = [one for one in errors if not (one.reason == _REFUSED and one.field in declared)]
+    named = {one.field for one in errors}
+    errors += [
+        not_supported(one.path, one.value, one.choices)
+        for one in choices
+        if not one.is_valid and one.path not in named
+    ]
+    return Judgement(errors=tuple(errors), unknown=unknown)
+
+
+def judge_custom(version: CompiledVersion, document: Object) -> Judgement:
+    """Return what is wrong with a custom object; its metadata is not looked at.
+
+    Args:
+        version: the version that the object says it has.
+        document: plain JSON values; not changed.
+    """
+    bare = {**document, "metadata": {}}
+    prepared, paths = version.prepare(bare)
+    unknown = tuple(
+        UnknownField(path=path, known=pruning.known_beside(version.schema, path)) for path in paths
+    )
+    written = _written_out(prepared, _ABSENT.get(version.kind, {}))
+    causes = version.judge(written, None).causes
+    errors = tuple(one for one in causes if one.field != NO_FIELD) or causes
+    return Judgement(errors=errors, unknown=unknown)
+
+
+def judge_metadata(found: Mapping[str, Any], kind: str) -> Judgement:
+    """Return what is wrong with the name, labels and annotations of an object."""
+    unknown = tuple(walking.unknown_fields(table.OBJECT_META, found, "metadata"))
+    sent = {name: found[name] for name in ("name", "labels", "annotations") if found.get(name)}
+    check = names.label if kind == "Namespace" else names.subdomain
+    errors = metadata.validate(sent, check, namespaced=False, custom=False)
+    kept = tuple(one for one in errors if not _is_unwritten(one))
+    return Judgement(errors=kept, unknown=unknown)
+
+
+_ENVELOPE = ("apiVersion", "kind", "metadata")
+_REFUSED = "FieldValueNotSupported"
+_NEEDED = re.compile(r".*\.(topologyKey|nodeSelectorTerms|values|key|operator|effect)")
+"""Fields without which what stands around them means nothing."""
+
+
+def _is_unwritten(error: FieldError) -> bool:
+    if error.reason == "FieldValueDuplicate":
+        return error.message == duplicate("", "").message
+    return error.reason == "FieldValueRequired" and not _NEEDED.fullmatch(error.field)
+
+
+def _mismatch(mismatch: codec.Mismatch) -> FieldError:
+    words = mismatch.detail or f"expected {mismatch.wanted}, got {mismatch.found}"
+    return FieldError("FieldValueTypeInvalid", words, ".".join(mismatch.path))
+
+
+def _no_rules(_obj: Object) -> Iterable[FieldError]:
+    return ()
+
+
+def _pod(obj: Object) -> Iterable[FieldError]:
+    podspec.default_pod(obj["spec"])
+    return pods.validate_pod(obj)
+
+
+def _node(obj: Object) -> Iterable[FieldError]:
+    for one in nodes.validate(obj):
+        # The API server takes taints to be metadata; whoever mends the file finds them in the spec.
+        yield replace(one, field=re.sub(r"^metadata\.taints", "spec.taints", one.field))
+
+
+def _pod_template(obj: Object) -> Iterable[FieldError]:
+    podspec.default_template(obj["template"])
+    return pods.validate_pod_spec(obj["template"]["spec"], "template.spec")
+
+
+def _controller(obj: Object) -> Iterable[FieldError]:
+    return _templated(obj, ("Always",))
+
+
+def _job(obj: Object) -> Iterable[FieldError]:
+    template = obj["spec"].get("template")
+    if template:
+        template["spec"].setdefault("restartPolicy", "Never")
+    for name in ("parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"):
+        if obj["spec"].get(name, 0) < 0:
+            yield wrong(f"spec.{name}", obj["spec"][name], NOT_NEGATIVE)
+    yield from _templated(obj, ("OnFailure", "Never"))
+
+
+def _templated(obj: Object, policies: tuple[str, ...]) -> Iterable[FieldError]:
+    spec = obj["spec"]
+    if spec.get("replicas", 0) < 0:
+        yield wrong("spec.replicas", spec["replicas"], NOT_NEGATIVE)
+    if spec.get("template"):
+        podspec.default_template(spec["template"])
+        yield from workloads.validate_template(spec, policies)
+
+
+def _storage_class(obj: Object) -> Iterable[FieldError]:
+    storage.default_class(obj)
+    return storage.validate_class(obj)
+
+
+_RULES: Mapping[str, Rules] = MappingProxyType(
+    {
+        "core/v1.Node": _node,
+        "core/v1.PersistentVolume": storage.validate_volume,
+        "core/v1.PersistentVolumeClaim": claims.validate,
+        "core/v1.Pod": _pod,
+        "core/v1.PodTemplate": _pod_template,
+        "core/v1.ReplicationController": _controller,
+        "apps/v1.DaemonSet": _controller,
+        "apps/v1.Deployment": _controller,
+        "apps/v1.ReplicaSet": _controller,
+        "apps/v1.StatefulSet": _controller,
+        "batch/v1.Job": _job,
+        "policy/v1.PodDisruptionBudget": workloads.validate_budget,
+        "scheduling/v1.PriorityClass": priorities.validate,
+        "storage/v1.StorageClass": _storage_class,
+    }
+)
+"""Rules by type; all others have closed sets of values alone."""
+
+_CLASS_REF = {"group": "example.com", "kind": "NodeClass", "name": "default"}
+_CLAIM_SPEC = {"requirements": (), "nodeClassRef": _CLASS_REF}
+_ABSENT: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "NodeClaim": {"spec": _CLAIM_SPEC},
+        "NodePool": {"spec": {"template": {"spec": _CLAIM_SPEC}}},
+    }
+)
+"""Stands for what a custom object must have and a file may leave out, by kind."""
+
+
+def _written_out(value: Any, absent: Any) -> Any:
+    """Return a value with the members that it does not have."""
+    if not isinstance(absent, Mapping):
+        return list(absent) if value is None and isinstance(absent, tuple) else value
+    if value is None:
+        value = {}
+    if not isinstance(value, dict):
+        return value
+    added = {
+        name: _written_out(value.get(name), inner)
+        if not isinstance(inner, str)
+        else value.get(name, inner)
+        for name, inner in absent.items()
+    }
+    return {**value, **added}
