@@ -4,11 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
 from cli import clusters
 from cli.choices import default_spread
-from cli.failures import NEGATIVE, bad_input_exits, progress
+from cli.failures import bad_input_exits, end, progress
 from cli.formats import Format, counted, print_json, print_notes
 from libs.checker.default_spread import constraint_documents
 from libs.checker.plan import check_solution
@@ -50,8 +48,7 @@ def run(files: Sequence[str], plan: Path, planned_with: PlannedWith, output: For
         )
     print_notes(cluster.notes)
     _print(violations, output)
-    if violations:
-        raise typer.Exit(NEGATIVE)
+    end(clusters.refusals(cluster), negative=bool(violations))
 
 
 def _objects(cluster: clusters.OfflineCluster, spread: Sequence[TopologySpread]) -> Cluster:

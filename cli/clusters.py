@@ -12,6 +12,7 @@ from cli.formats import counted, few
 from cli.held import held
 from libs import catalogues
 from libs.cluster import files
+from libs.cluster.documents import Refused
 from libs.domain import budget, feature_gates
 from libs.domain.capacity import Catalogue, NodeClassRef
 from libs.domain.errors import InvalidRequest
@@ -34,6 +35,8 @@ class OfflineCluster:
 
     snapshot: ClusterSnapshot
     notes: tuple[str, ...]
+    refused: tuple[Refused, ...]
+    """What does not count, being illegible or against the rules."""
     left_out: tuple[UnplacedPods, ...]
     """Waiting pods whose objects, or whose volumes', are broken: no solver sees them."""
     documents: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -107,10 +110,11 @@ def load(
             *_behind_gates(loaded.documents, gates),
             *_waiting_for_devices(snapshot, gates),
             *_without_group(loaded.documents),
-            *_set_aside(snapshot),
+            *_set_aside(snapshot, loaded.refused),
             *_without_price(snapshot),
             *_held(loaded.state.held()),
         ),
+        refused=loaded.refused,
         left_out=loaded.state.left_out(),
         documents=loaded.documents,
     )
@@ -136,6 +140,11 @@ def instant(text: str | None) -> datetime:
         raise InvalidRequest(f"{text!r} is beyond all calendars", field="--now") from None
 
 
+def refusals(cluster: OfflineCluster) -> list[str]:
+    """Return what of the input does not count, and why."""
+    return [f"{one.message}; it does not count" for one in cluster.refused]
+
+
 def virtual_pods(cluster: OfflineCluster) -> frozenset[str]:
     """Return the uids of the virtual pods of buffers."""
     return frozenset(uid for one in cluster.snapshot.buffers.values() for uid in one.pod_uids)
@@ -143,7 +152,9 @@ def virtual_pods(cluster: OfflineCluster) -> frozenset[str]:
 
 def pod_names(cluster: OfflineCluster) -> dict[str, str]:
     """Return `namespace/name` of every pod by uid."""
-    names = {}
+    names = {
+        one.pod.metadata.uid: f"{one.namespace}/{one.name}" for one in cluster.refused if one.pod
+    }
     for kind, document in cluster.documents:
         if kind == "Pod":
             metadata = document["metadata"]
@@ -232,8 +243,11 @@ def _without_group(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[s
         yield f"{len(missing) - _PROBLEMS_SHOWN} more PodGroups are not in the input"
 
 
-def _set_aside(snapshot: ClusterSnapshot) -> Iterator[str]:
-    items = list(snapshot.set_aside.values())
+def _set_aside(snapshot: ClusterSnapshot, refused: Iterable[Refused]) -> Iterator[str]:
+    """Say what else does not count: what was refused is told of as an error."""
+    told = {(one.kind, one.namespace, one.name) for one in refused}
+    every = snapshot.set_aside.values()
+    items = [one for one in every if (one.kind, one.namespace, one.name) not in told]
     for item in items[:_PROBLEMS_SHOWN]:
         name = "/".join(part for part in (item.namespace, item.name) if part)
         field = f": {item.field}" if item.field else ""

@@ -10,7 +10,7 @@ from cli import clusters
 from cli.choices import load
 from cli.consolidated import print_table
 from cli.consolidation_notes import notes_of
-from cli.failures import bad_input_exits, progress
+from cli.failures import bad_input_exits, end, progress
 from cli.formats import Format, print_json, print_notes
 from cli.options import Bounds, Choices
 from libs.domain.blockers import blocker
@@ -56,6 +56,7 @@ def run(
         print_json(consolidation_document(found))
     else:
         print_table(found, clusters.pod_names(cluster), len(cluster.snapshot.nodes))
+    end(clusters.refusals(cluster))
 
 
 def _consolidated(asked: Question, options: SolveOptions, limits: _Limits) -> Consolidation:

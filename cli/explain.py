@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from cli.choices import load
+from cli.clusters import refusals
 from cli.explained import explained
-from cli.failures import bad_input_exits, progress
+from cli.failures import bad_input_exits, end, progress
 from cli.formats import Format, print_json, print_notes
 from cli.held import held
 from cli.options import Choices, Subject
@@ -33,9 +34,10 @@ def run(
     print_notes(cluster.notes)
     if output is Format.JSON:
         print_json(explanation_document(answer))
-        return
-    for line in explained(cluster.snapshot, answer):
-        print(line)
+    else:
+        for line in explained(cluster.snapshot, answer):
+            print(line)
+    end(refusals(cluster))
 
 
 def _with_reason(answer: Explanation, reasons: Mapping[str, str]) -> Explanation:

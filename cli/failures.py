@@ -1,7 +1,7 @@
 """How a command ends, and what people see while it runs: exit codes, errors as one clear line."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,8 @@ from libs.domain.errors import InvalidRequest
 BAD_INPUT = 2
 NEGATIVE = 3
 """The answer is a no: a pod has no place, a plan breaks a rule."""
+_TOLD = 50
+"""Most objects that are named of those that do not count."""
 
 
 class OneLineErrors(TyperGroup):
@@ -56,6 +58,24 @@ def bad_input_exits() -> Iterator[None]:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def end(refused: Iterable[str], *, negative: bool = False) -> None:
+    """End a command that has answered: what of the input did not count is bad input still.
+
+    Args:
+        refused: what did not count, with its place; the answer is about all the rest.
+        negative: whether the answer is a no.
+    """
+    told = list(dict.fromkeys(refused))
+    for message in told[:_TOLD]:
+        print(f"joiner: {message}", file=sys.stderr)
+    if len(told) > _TOLD:
+        print(f"joiner: {len(told) - _TOLD} more objects do not count", file=sys.stderr)
+    if told:
+        raise typer.Exit(BAD_INPUT)
+    if negative:
+        raise typer.Exit(NEGATIVE)
 
 
 def progress(doing: str) -> Status:

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import typer
 from rich.console import Console
 
 from cli import clusters
 from cli.choices import load
-from cli.failures import NEGATIVE, bad_input_exits, progress
+from cli.failures import bad_input_exits, end, progress
 from cli.formats import Format, counted, print_json, print_notes
 from cli.options import Choices
 from cli.planned import cost, problems, purchases, summary, unplaced
@@ -43,8 +42,7 @@ def run(files: Sequence[str], catalogue: str, output: Format, typed: Typed) -> N
         print_json(solution_document(solution))
     else:
         _print_table(solution, cluster)
-    if solution.pods.unplaced:
-        raise typer.Exit(NEGATIVE)
+    end(clusters.refusals(cluster), negative=bool(solution.pods.unplaced))
 
 
 def _print_table(solution: Solution, cluster: clusters.OfflineCluster) -> None:

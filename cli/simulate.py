@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass, replace
 
-import typer
-
 from cli import clusters, edits
 from cli.choices import load
-from cli.failures import NEGATIVE, bad_input_exits, progress
+from cli.failures import bad_input_exits, end, progress
 from cli.formats import Format, print_json, print_notes
 from cli.options import Choices, WhatIf
 from cli.refining import Refining
@@ -57,8 +55,10 @@ def run(question: Question, output: Format) -> None:
         print_json({"asItIs": documents[0], "scenarios": documents[1:]})
     else:
         print_answers(as_it_is, answers)
-    if any(one.answer.solution.pods.unplaced for one in answers):
-        raise typer.Exit(NEGATIVE)
+    end(
+        (one for shown in (as_it_is, *answers) for one in clusters.refusals(shown.cluster)),
+        negative=any(one.answer.solution.pods.unplaced for one in answers),
+    )
 
 
 def _asked(question: Question) -> list[WhatIf]:
@@ -140,7 +140,7 @@ class _Lab:
         """Return the snapshot with the pools and overlays that files hold."""
         for path in what_if.pool_files:
             where = what_if.where("pool_files", path)
-            cluster = self._load(clusters.read([path]))
+            cluster = self._put(path)
             there = _named(cluster, "NodePool", where)
             # Their classes sell what all classes sell.
             sold = {**cluster.snapshot.catalogues, **snapshot.catalogues}
@@ -153,11 +153,18 @@ class _Lab:
                 raise InvalidRequest(
                     "overlays are not looked at; add --feature-gates NodeOverlay=true", field=where
                 )
-            cluster = self._load(clusters.read([path]))
+            cluster = self._put(path)
             there = _named(cluster, "NodeOverlay", where)
             overlays = cluster.snapshot.overlays
             snapshot = edited(snapshot, [PutOverlay(overlay=overlays[name]) for name in there])
         return snapshot
+
+    def _put(self, path: str) -> clusters.OfflineCluster:
+        """Return what a file holds that is put in the place of what there is: all must count."""
+        cluster = self._load(clusters.read([path]))
+        if cluster.refused:
+            raise InvalidRequest(cluster.refused[0].message)
+        return cluster
 
     def _load(self, found: clusters.Input) -> clusters.OfflineCluster:
         return load(found, self.catalogue, self.choices)[0]

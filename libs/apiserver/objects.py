@@ -88,7 +88,7 @@ def judge_custom(version: CompiledVersion, document: Object) -> Judgement:
     )
     written = _written_out(prepared, _ABSENT.get(version.kind, {}))
     causes = version.judge(written, None).causes
-    errors = tuple(one for one in causes if one.field != NO_FIELD) or causes
+    errors = tuple(one for one in causes if one.field != NO_FIELD and not _is_empty(one))
     return Judgement(errors=errors, unknown=unknown)
 
 
@@ -108,9 +108,16 @@ _NEEDED = re.compile(r".*\.(topologyKey|nodeSelectorTerms|values|key|operator|ef
 """Fields without which what stands around them means nothing."""
 
 
+def _is_empty(error: FieldError) -> bool:
+    """Tell whether a text is wrong only in that it is empty: in a file that is none at all."""
+    return error.message.startswith('Invalid value: "": ') and "should match" in error.message
+
+
 def _is_unwritten(error: FieldError) -> bool:
     if error.reason == "FieldValueDuplicate":
         return error.message == duplicate("", "").message
+    if error.field == "spec.template.metadata.labels":
+        return error.message.startswith("Invalid value: {}")
     return error.reason == "FieldValueRequired" and not _NEEDED.fullmatch(error.field)
 
 

@@ -5,20 +5,20 @@ an unbound pod waits although no scheduler has said so, an absent NodePool is ma
 assumed or left out is said in a note.
 
 Laws:
-    - An object that is illegible is an error that names source, object and field: a file can be
-      mended, unlike a live cluster. What only leads nowhere (a claim that is not there) is not: the
-      pod is set aside in the snapshot, as in a live cluster. Nor is an overlay that breaks its
-      rules: it is not in force and the plan says why, as its status would.
+    - An object that is illegible, or that an API server would refuse, is set aside as in a live
+      cluster, and is named with source, object and field: a file can be mended. So is not what only
+      leads nowhere (a claim that is not there), nor an overlay that breaks its rules: it is not in
+      force and the plan says why, as its status would.
     - The order of objects does not matter, but for two with one name (`documents`).
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
 
-from libs.cluster.documents import FileObject, objects_of
+from libs.cluster.documents import FileObject, Refused, objects_of, refused
 from libs.cluster.replicas import missing_replicas
 from libs.cluster.requests import requested
 from libs.cluster.state import ClusterState, StateOptions
@@ -33,18 +33,20 @@ from libs.kube.convert.nodepool import nodepool
 from libs.kube.convert.provisioning import wanted
 from libs.kube.convert.template import Admission, daemon_shape
 from libs.kube.convert.workload import pod_disruption_budget
-from libs.kube.objects.decoding import from_document
-from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodePool
+from libs.kube.objects.decoding import BrokenObject, from_document
+from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodeOverlay, NodePool
 from libs.kube.objects.kinds import KubeObject, kind_of
+from libs.kube.objects.metadata import LabelSelector
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
-from libs.kube.objects.policy import PodDisruptionBudget, PriorityClass, RuntimeClass
+from libs.kube.objects.policy import Namespace, PodDisruptionBudget, PriorityClass, RuntimeClass
 from libs.kube.objects.provisioning import ProvisioningRequest
 from libs.kube.objects.workload import DaemonSet
 
 DEFAULT_POOL = "default"
 FROM_FILES = StateOptions(offline=True)
 
+_UID = "metadata.uid"
 _NO_CLASSES = Admission(runtimes={}, priorities={})
 
 
@@ -56,6 +58,8 @@ class LoadedCluster:
     node_classes: tuple[NodeClassRef, ...]
     """Classes that want a catalogue: all that pools and claims name, but for those that are
     missing among node classes of their kind in the input."""
+    refused: tuple[Refused, ...]
+    """What does not count: illegible, or against the rules."""
     notes: tuple[str, ...]
     """What was assumed and what was left out, for people."""
     documents: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -96,30 +100,40 @@ def load(
         options: how objects are read.
 
     Raises:
-        InvalidRequest: a document that is no object, or an object that is illegible; names source,
-            object and field.
+        InvalidRequest: the workloads of the input have more pods than any cluster runs.
     """
     read = objects_of(documents)
-    state = ClusterState(options)
-    _check_uids(read.objects)
-    for one in read.objects:
-        _check(one)
+    found = _sorted(read.objects)
+    objects, state = found.good, ClusterState(options)
+    for one in objects:
         state.upsert(one.obj)
-    added, assumptions = _add_replicas(read.objects, state)
+    for one in found.pods:
+        if isinstance(one.obj, Pod):
+            state.refuse_pod(one.obj, one.problem)
+    bad_ones = [*read.refused, *found.refused]
+    counted = {(kind_of(one.obj), *_key(one.obj)) for one in (*objects, *found.pods)}
+    for bad in bad_ones:
+        if (bad.kind, bad.namespace, bad.name) not in counted:
+            _set_aside(bad, state)
+    added, assumptions = _add_replicas(objects, state)
     notes = [*read.notes, *assumptions]
-    if not any(isinstance(one.obj, NodePool) for one in read.objects):
-        state.upsert(_default_pool(default_class))
-        notes.append(
-            f'no NodePool in the input: one named "{DEFAULT_POOL}" for Linux nodes of any type '
-            "is assumed"
-        )
-    _check_pods(read.objects, added, state)
+    if not any(isinstance(one.obj, NodePool) for one in objects):
+        if any(one.kind == "NodePool" for one in bad_ones):
+            notes.append("no NodePool of the input counts: nothing can be bought")
+        else:
+            state.upsert(_default_pool(default_class))
+            notes.append(
+                f'no NodePool in the input: one named "{DEFAULT_POOL}" for Linux nodes of any type '
+                "is assumed"
+            )
+    bad_ones += _invalid_pods([*objects, *found.pods], added, state)
     return LoadedCluster(
         state=state,
-        node_classes=_wanted_classes(read.objects, state),
-        notes=tuple(notes),
+        node_classes=_wanted_classes(objects, state),
+        refused=tuple(bad_ones),
+        notes=(*notes, *_without_namespaces(objects, added)),
         documents=(
-            *((kind_of(one.obj), one.plain) for one in read.objects),
+            *((kind_of(one.obj), one.plain) for one in objects),
             *((kind_of(one), msgspec.to_builtins(one)) for one in added),
         ),
     )
@@ -181,65 +195,134 @@ def _add_replicas(
     return added, notes
 
 
-def _check_uids(objects: Iterable[FileObject]) -> None:
-    """Refuse two pods of one identity, of which planning would see but one."""
-    seen: dict[str, FileObject] = {}
+@dataclass(frozen=True, slots=True)
+class _Sorted:
+    """Objects that count, and those that do not."""
+
+    good: list[FileObject] = field(default_factory=list)
+    pods: list[FileObject] = field(default_factory=list)
+    """Pods that no API server would let in: they wait in vain, or weigh on their node."""
+    refused: list[Refused] = field(default_factory=list)
+
+
+def _sorted(objects: Iterable[FileObject]) -> _Sorted:
+    found, uids = _Sorted(), _first_by_uid(objects)
     for one in objects:
-        uid = one.obj.metadata.uid
-        if not isinstance(one.obj, Pod) or not uid:
-            continue
-        if uid in seen:
-            raise InvalidRequest(
-                f"is also that of {seen[uid].shown}", field=f"{one.shown}: metadata.uid"
-            )
-        seen[uid] = one
+        try:
+            twin = uids.get(one.obj.metadata.uid, one)
+            if isinstance(one.obj, Pod) and twin is not one:
+                raise InvalidRequest(f"is also that of {twin.shown}", field=_UID)
+            _check(one)
+        except InvalidRequest as problem:
+            found.refused.append(refused(one, problem))
+        else:
+            (found.pods if _waits_in_vain(one) else found.good).append(one)
+    return found
+
+
+def _waits_in_vain(one: FileObject) -> bool:
+    return isinstance(one.obj, Pod) and one.problem is not None
+
+
+def _first_by_uid(objects: Iterable[FileObject]) -> Mapping[str, FileObject]:
+    """Return the first pod of each uid, by name: of two, planning would see but one."""
+    pods = [one for one in objects if isinstance(one.obj, Pod) and one.obj.metadata.uid]
+    pods.sort(key=lambda one: _key(one.obj), reverse=True)
+    return {one.obj.metadata.uid: one for one in pods}
+
+
+def _set_aside(bad: Refused, state: ClusterState) -> None:
+    if bad.pod is not None and bad.problem.field != _UID:
+        state.refuse_pod(bad.pod, bad.problem)
+    elif bad.name:
+        broken = BrokenObject(
+            kind=bad.kind, namespace=bad.namespace, name=bad.name, error=bad.problem
+        )
+        state.refuse(broken)
 
 
 def _check(one: FileObject) -> None:
-    """Convert an object for its errors; pods are checked together, when they are all there."""
-    obj = one.obj
-    try:
-        match obj:
-            case Node():
-                node_view(obj, None, None)
-            case NodePool():
-                nodepool(obj)
-            case PodDisruptionBudget():
-                pod_disruption_budget(obj)
-            case DaemonSet():
-                daemon_shape(obj, None, _NO_CLASSES)
-            case ProvisioningRequest():
-                wanted(obj)
-            case NodeClaim():
-                for problem in nodeclaim(obj)[1]:
-                    raise problem
-    except InvalidRequest as error:
-        raise _located(error, one) from None
+    """Raise what is wrong with an object; pods are looked at together, when they are all there."""
+    _convert(one.obj)
+    if one.problem is not None and not _tells_itself(one.obj):
+        raise one.problem
 
 
-def _check_pods(
+def _tells_itself(obj: KubeObject) -> bool:
+    """Tell whether planning has words of its own for what is wrong: it says why nothing is bought.
+
+    The API server's words about an overlay are those of its status.
+    """
+    if isinstance(obj, NodePool):
+        return bool(nodepool(obj).problems)
+    return isinstance(obj, NodeOverlay | Pod)
+
+
+def _convert(obj: KubeObject) -> None:
+    match obj:
+        case Node():
+            node_view(obj, None, None)
+        case NodePool():
+            nodepool(obj)
+        case PodDisruptionBudget():
+            pod_disruption_budget(obj)
+        case DaemonSet():
+            daemon_shape(obj, None, _NO_CLASSES)
+        case ProvisioningRequest():
+            wanted(obj)
+        case NodeClaim():
+            for problem in nodeclaim(obj)[1]:
+                raise problem
+
+
+def _invalid_pods(
     objects: Iterable[FileObject], replicas: Iterable[KubeObject], state: ClusterState
-) -> None:
-    invalid = state.invalid_pods()
+) -> Iterator[Refused]:
+    """Yield the pods that turned out to be illegible, and the workloads whose replicas are."""
+    invalid = dict(state.invalid_pods())
     if not invalid:
         return
-    key, error = invalid[0]
     by_key = {(kind_of(o.obj), o.obj.metadata.namespace, o.obj.metadata.name): o for o in objects}
-    one = by_key.get(("Pod", *key))
-    if one is not None:
-        raise _located(error, one)
-    made = next(r for r in replicas if isinstance(r, Pod) and _key(r) == key)
-    owner = made.metadata.owner_references[0]
-    workload = by_key[owner.kind, made.metadata.namespace, owner.name]
-    raise _located(error.under("spec.template"), workload)
+    for key, problem in invalid.items():
+        if (one := by_key.get(("Pod", *key))) is not None:
+            yield refused(one, problem)
+    blamed = set()
+    for made in replicas:
+        if isinstance(made, Pod) and _key(made) in invalid:
+            owner = made.metadata.owner_references[0]
+            workload = owner.kind, made.metadata.namespace, owner.name
+            if workload not in blamed:
+                blamed.add(workload)
+                yield refused(by_key[workload], invalid[_key(made)].under("spec.template"))
 
 
-def _key(pod: Pod) -> tuple[str, str]:
-    return pod.metadata.namespace, pod.metadata.name
+def _without_namespaces(
+    objects: Iterable[FileObject], replicas: Iterable[KubeObject]
+) -> Iterator[str]:
+    """Say that selectors of namespaces select nobody where no namespace is known."""
+    given = [*(one.obj for one in objects), *replicas]
+    if any(isinstance(one, Namespace) for one in given):
+        return
+    asking = sum(isinstance(one, Pod) and _selects_namespaces(one) for one in given)
+    if asking:
+        pods = "1 pod selects" if asking == 1 else f"{asking} pods select"
+        yield (
+            f"no Namespace in the input: {pods} namespaces by labels, and nobody is in them but "
+            "by kubernetes.io/metadata.name"
+        )
 
 
-def _located(error: InvalidRequest, one: FileObject) -> InvalidRequest:
-    return InvalidRequest(error.detail, field=f"{one.shown}: {error.field}")
+def _selects_namespaces(pod: Pod) -> bool:
+    affinity = pod.spec.affinity
+    return any(
+        term.namespace_selector is not None and term.namespace_selector != LabelSelector()
+        for side in (affinity.pod_affinity, affinity.pod_anti_affinity)
+        for term in (*side.required, *(one.pod_affinity_term for one in side.preferred))
+    )
+
+
+def _key(obj: KubeObject) -> tuple[str, str]:
+    return obj.metadata.namespace, obj.metadata.name
 
 
 def _wanted_classes(objects: Iterable[FileObject], state: ClusterState) -> tuple[NodeClassRef, ...]:

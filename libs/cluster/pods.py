@@ -72,9 +72,16 @@ class Pods:
         """How many pods have each raw shape, of those that matter."""
         self._daemons: dict[PodKey, PodRecord] = {}
 
-    def upsert(self, pod: Pod) -> None:
-        """Convert a pod that is new or changed."""
+    def upsert(self, pod: Pod, refused: InvalidRequest | None = None) -> None:
+        """Convert a pod that is new or changed.
+
+        Args:
+            pod: the pod.
+            refused: what keeps it out although it is legible.
+        """
         raw, problem = self._raw(pod)
+        if problem is None and refused is not None:
+            raw, problem = self._weight(pod) if pod.spec.node_name else None, refused
         key = pod.metadata.namespace, pod.metadata.name
         self.remove(key)
         record = self._records[key] = PodRecord(

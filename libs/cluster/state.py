@@ -144,6 +144,10 @@ class ClusterState:
             self.remove(broken.kind, broken.namespace, broken.name)
         self._broken[broken.kind, broken.namespace, broken.name] = broken.error
 
+    def refuse_pod(self, pod: Pod, error: InvalidRequest | None) -> None:
+        """Take a pod in that no API server would: it waits in vain, or only weighs on its node."""
+        self._pods.upsert(pod, error)
+
     def set_catalogue(self, catalogue: Catalogue) -> None:
         """Take what a provider offers for one class, in the place of what it offered before."""
         self._catalogues[catalogue.key] = catalogue

@@ -20,7 +20,6 @@ from libs.checker.plan import check_solution
 from libs.cluster import files
 from libs.cluster.state import StateOptions
 from libs.domain.capacity import Catalogue, NodeClassRef
-from libs.domain.errors import InvalidRequest
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.domain.solution import (
     MinValuesPolicy,
@@ -69,9 +68,8 @@ def test_a_scenario_has_its_outcome(scenario: dict[str, Any]) -> None:
     options = _options(scenario.get("options", {}))
     reading = _reading(scenario.get("options", {}), options)
     if "refused" in expected:
-        with pytest.raises(InvalidRequest) as refused:
-            _load(objects, reading)
-        assert expected["refused"] in str(refused.value)
+        refused = _load(objects, reading).refused
+        assert any(expected["refused"] in one.message for one in refused)
         return
     planned = _planned(objects, scenario, options, reading)
 

@@ -129,13 +129,34 @@ def from_document(document: Mapping[str, Any], struct: type[T]) -> T:
         InvalidRequest: a field has the wrong type, with its path; or the document contains itself,
             as YAML can.
     """
+    return from_plain(plain(document), struct)
+
+
+def plain(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document as JSON would hold it: without nulls, timestamps of YAML as text.
+
+    Raises:
+        InvalidRequest: it contains itself, as YAML can, or is nested too deeply.
+    """
     try:
-        plain = _plain(document)
-        return msgspec.convert(plain, struct)
-    except msgspec.ValidationError as error:
-        raise _precise(invalid_request(error), plain) from error
+        found: dict[str, Any] = _plain(document)
     except RecursionError:
         raise InvalidRequest("is nested too deeply, or contains itself") from None
+    return found
+
+
+def from_plain(document: Mapping[str, Any], struct: type[T]) -> T:
+    """Return the struct of a document that `plain` has made.
+
+    Raises:
+        InvalidRequest: a field has the wrong type, with its path.
+    """
+    try:
+        return msgspec.convert(document, struct)
+    except msgspec.ValidationError as error:
+        raise _precise(invalid_request(error), document) from error
+    except RecursionError:
+        raise InvalidRequest("is nested too deeply") from None
 
 
 def invalid_request(error: msgspec.ValidationError) -> InvalidRequest:
@@ -205,7 +226,6 @@ def _raw(data: bytes, kind: Hashable) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return the document as JSON would hold it: without nulls, timestamps of YAML as text."""
     if isinstance(value, Mapping):
         return {key: _plain(one) for key, one in value.items() if one is not None}
     if isinstance(value, list | tuple):
