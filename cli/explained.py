@@ -90,7 +90,9 @@ def _pod(answer: Explanation, pod: PodExplanation) -> Iterator[str]:
     if answer.unplaceable is None or pod.situation is not PodSituation.UNPLACED:
         return
     for one in answer.unplaceable.rejections:
-        yield from _line(f"nodepool {one.target}", f"{one.rule}: {one.message}")
+        repeated = one.message.startswith(one.rule)
+        told = one.message if repeated else f"{one.rule}: {one.message}"
+        yield from _line(f"nodepool {one.target}", told)
         if one.suggestion:
             yield from _line("", f"would take it: {one.suggestion}")
     yield from _existing(pod, answer)
@@ -119,7 +121,8 @@ def _changes(pod: PodExplanation) -> Iterator[str]:
     tried = f"{counted(pod.trials, 'decision')} made anew to find out"
     if not pod.changes:
         some = "that was tried" if pod.cut_short else "of a kind that is tried"
-        yield from _title(f"No single change {some} gives it a place ({tried}).")
+        told = f" ({tried})" if pod.trials else ""
+        yield from _title(f"No single change {some} gives it a place{told}.")
         return
     yield from _title(f"Single changes that give it a place, smallest first ({tried}):")
     for number, change in enumerate(pod.changes, start=1):

@@ -94,5 +94,5 @@ def explained(reason: Unplaceable) -> str:
     if more > 0:
         parts.append(f"and {more} more")
     if len(parts) > 1:
-        return f"{reason.message}: {', '.join(parts)}"
+        return f"{reason.message}; {', '.join(parts)}"
     return parts[0] if parts else reason.message

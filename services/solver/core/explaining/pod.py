@@ -25,7 +25,8 @@ from services.solver.core.explaining.trial import (
     most_trials,
 )
 from services.solver.core.explaining.unused_nodes import unused_nodes
-from services.solver.core.reasons.standing_reasons import nearest_bins
+from services.solver.core.reasons.reasons import headline
+from services.solver.core.reasons.standing_reasons import bin_rejection, nearest_bins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +194,7 @@ def _without_place(
     helping = tuple(one.change for one in found)
     reason = next(one.reason for one in decision.plan.unplaced if row.uid in one.pod_uids)
     pod = replace(
-        _pod(row, PodSituation.UNPLACED, _message(decision, state, reason)),
+        _pod(row, PodSituation.UNPLACED, _message(decision, state, reason, helping)),
         nearest=nearest_bins(state.leftover.case, state.packer.bins, state.leftover.refusals),
         changes=helping,
         trials=trials.done,
@@ -209,16 +210,36 @@ def _without_place(
     return PodAnswer(explanation=replace(base, pod=pod, unplaceable=unplaceable), found=found)
 
 
-def _message(decision: Decided, state: Ending, reason: Unplaceable) -> str:
-    """Return why it has no place; of a gang also for whom there is none."""
-    if not state.of_gang or not state.uids:
-        return reason.message
-    row = row_of(decision.snapshot, state.first)
-    return (
-        reason.message
-        if row is None
-        else (f"{reason.message}; there is none for {row.namespace}/{row.name}")
-    )
+def _message(
+    decision: Decided, state: Ending, reason: Unplaceable, helping: tuple[Change, ...]
+) -> str:
+    """Return why it has no place, beginning with what the smallest change leads to.
+
+    Of a gang it is said for whom there is none.
+    """
+    if state.of_gang:
+        row = row_of(decision.snapshot, state.first) if state.uids else None
+        return reason.message if row is None else f"{reason.message}; there is none for {row.key}"
+    found = state.leftover.reason
+    nearest = _refusal(state, helping[0]) if helping else None
+    if nearest is None or not found.rejections:
+        return found.message
+    return headline(found.rejections, found.untold_pools, nearest)
+
+
+def _refusal(state: Ending, change: Change) -> Rejection | None:
+    """Return why the node or the pool to which a change leads refuses without it."""
+    if change.landing_kind is TargetKind.NODEPOOL:
+        rejections = state.leftover.reason.rejections
+        return next((one for one in rejections if one.target == change.landing), None)
+    bins, refusals = state.packer.bins, state.leftover.refusals
+    there = zip(bins.standing.kinds, bins.standing.names, strict=True)
+    landing = change.landing_kind, change.landing
+    position = next((index for index, one in enumerate(there) if one == landing), None)
+    rule = None if position is None else refusals[position]
+    if position is None or rule is None:
+        return None
+    return bin_rejection(state.leftover.case, bins, position, rule)
 
 
 def _with_suggestion(one: Rejection, helping: tuple[Change, ...]) -> Rejection:

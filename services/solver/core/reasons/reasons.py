@@ -9,11 +9,12 @@ Source: `docs/architecture.md`, law 9.
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from libs.domain.reason import Rejection, Rule, Unplaceable
+from libs.domain.reason import Rejection, Rule, TargetKind, Unplaceable
 from services.solver.core.offers.template import Refused, Template, in_order
 from services.solver.core.packing.bins import Bins
 from services.solver.core.packing.packing import Packer
 from services.solver.core.reasons.case import Case, a_case
+from services.solver.core.reasons.nearest_miss import nearest_miss
 from services.solver.core.reasons.pool_reasons import pool_rejection, refused_pool, rejection
 from services.solver.core.reasons.standing_reasons import Refusals, devices_in_sight, standing_rules
 from services.solver.core.topology.entangled import MOST_PAIRS
@@ -94,11 +95,14 @@ def leftover(
         _beside(by_pool[pool.name], where, why) for pool in pools if pool.name in by_pool
     )
     untold = len(pools) - len(told)
+    nearest = nearest_miss(case, bins, refusals, rejections) if left else None
     counted = Counter(rule or Rule.UNKNOWN for rule in refusals if left or rule)
     return Leftover(
         case=case,
         reason=Unplaceable(
-            message=_summary(rejections, untold) if rejections else _without_pools(where, why),
+            message=_without_pools(nearest, where, why)
+            if not rejections
+            else headline(rejections, untold, nearest),
             rejections=rejections,
             existing=tuple(sorted(counted.items())),
             deferred=deferred,
@@ -146,12 +150,37 @@ def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:
     return Leftover(case=case, reason=reason, refusals=(Rule.VOLUME_CLAIM,) * nodes)
 
 
-def _without_pools(where: str, why: str) -> str:
+def _without_pools(nearest: Rejection | None, where: str, why: str) -> str:
     message = "no node takes it, and there is no nodepool to buy one from"
-    return f"{message}; on {where}, {why}" if why else message
+    if why:
+        return f"{message}; on {where}, {why}"
+    return message if nearest is None else f"{message}; {_nearest(nearest)}"
 
 
-def _summary(rejections: tuple[Rejection, ...], untold: int) -> str:
+def headline(rejections: tuple[Rejection, ...], untold: int, nearest: Rejection | None) -> str:
+    """Return in a sentence why a pod has no place, beginning with what came nearest.
+
+    Args:
+        rejections: by pools, one at least, in the order in which they are tried.
+        untold: how many pools refuse besides.
+        nearest: what came nearest, be it a node or one of the pools; None where nobody knows.
+    """
+    whole = _of_pools(rejections, untold)
+    if nearest is None:
+        return whole
+    if nearest.target_kind is not TargetKind.NODEPOOL and len(rejections) == 1 and not untold:
+        return f"{_nearest(nearest)}; {whole}"
+    rules = {one.rule for one in rejections}
+    if nearest in rejections and (len(rejections) == 1 or rules <= _WITHOUT_POOL.keys()):
+        return whole
+    return f"{whole}; {_nearest(nearest)}"
+
+
+def _nearest(one: Rejection) -> str:
+    return f'nearest is {one.target_kind} "{one.target}": {one.message}'
+
+
+def _of_pools(rejections: tuple[Rejection, ...], untold: int) -> str:
     if untold:
         first = f"the first {len(rejections)} are told of here, all by an explanation"
         return f"none of {len(rejections) + untold} nodepools can take it; {first}"

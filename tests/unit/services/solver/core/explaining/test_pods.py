@@ -7,7 +7,8 @@ import pytest
 from libs.domain import labels as label_keys
 from libs.domain.errors import NotFound
 from libs.domain.explanation import Explanation, PodSituation
-from libs.domain.pod import Owner, PodPhase, Target
+from libs.domain.nodepool import NodePool
+from libs.domain.pod import Owner, PodPhase, PodShape, Target
 from libs.domain.question import SubjectKind
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.solution import SolveOptions
@@ -261,3 +262,43 @@ def test_no_node_is_passed_over_that_would_not_do_anyway() -> None:
 
     assert found.pod is not None
     assert "kube-scheduler" not in found.pod.message
+
+
+_SMALL = a_node("small", allocatable=amounts(cpu=3, memory=2**33, pods=110))
+_TEAM = a_pool("team", taints=(a_taint("team"),))
+_FULL = a_pool("full", limits=amounts(cpu=0))
+
+
+@pytest.mark.parametrize(
+    ("shape", "pools", "nearest"),
+    [
+        (
+            a_shape(cpu="3001m"),
+            [_FULL],
+            'nearest is node "small": 3001m cpu asked, 3 free; nodepool "full": limits leave',
+        ),
+        (a_shape(cpu="4"), [_TEAM], 'nodepool "team": taint team:NoSchedule is not tolerated'),
+        (
+            a_shape(cpu="3001m"),
+            [_FULL, _TEAM],
+            'none of 2 nodepools can take it; nearest is nodepool "team": taint team:NoSchedule',
+        ),
+        (a_shape(cpu="4"), [], 'to buy one from; nearest is node "small": 4 cpu asked, 3 free'),
+    ],
+    ids=["a node before a pool", "a pool before a node", "a pool of two", "a node without pools"],
+)
+def test_the_first_line_is_about_where_the_smallest_change_leads(
+    shape: PodShape, pools: list[NodePool], nearest: str
+) -> None:
+    found = _of(
+        SubjectKind.POD_NAME,
+        "default/it",
+        shapes=[shape],
+        pods=[a_pod("it")],
+        nodes=[_SMALL],
+        nodepools=pools,
+    )
+
+    assert found.pod is not None
+    assert nearest in found.pod.message
+    assert all(one.landing in found.pod.message for one in found.pod.changes[:1])

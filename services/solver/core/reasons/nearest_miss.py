@@ -1,0 +1,82 @@
+"""Which of all that refuse a pod comes nearest: what the first line of a reason is about.
+
+Apart because nodes and pools are weighed against each other here alone. Nearest is what the
+smallest change would mend: by the order in which changes are held to be small (`ChangeKind`), then
+by the share of what is asked that is missing, then nodes before pools, since they cost nothing,
+then in the order in which pools are tried. An explanation, which tries changes, begins with what
+the smallest one that works leads to instead.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from libs.domain.reason import Rejection, Rule, TargetKind
+from services.solver.core.offers.too_small import nearness
+from services.solver.core.packing.bins import Bins
+from services.solver.core.reasons.case import Case
+from services.solver.core.reasons.standing_reasons import Refusals, bin_rejection
+
+_MILLION = 10**6
+_SMALLEST_FIRST = (
+    Rule.TAINTS,
+    Rule.TOPOLOGY_SPREAD,
+    Rule.NODE_AFFINITY,
+    Rule.POD_AFFINITY,
+    Rule.POD_ANTI_AFFINITY,
+    Rule.RESOURCES,
+    Rule.HOST_PORTS,
+    Rule.VOLUME_TOPOLOGY,
+    Rule.VOLUME_CLAIM,
+    Rule.VOLUME_LIMITS,
+    Rule.STORAGE_CAPACITY,
+    Rule.DEVICES,
+    Rule.POOL_LIMITS,
+    Rule.POOL_REQUIREMENTS,
+    Rule.MIN_VALUES,
+    Rule.RESERVATIONS,
+    Rule.OFFERINGS,
+    Rule.NODE_FEATURES,
+    Rule.NODE_UNAVAILABLE,
+)
+_SIZES = {rule: size for size, rule in enumerate(_SMALLEST_FIRST)}
+
+
+def nearest_miss(
+    case: Case, bins: Bins, refusals: Refusals, rejections: Iterable[Rejection]
+) -> Rejection | None:
+    """Return what refuses a pod by the least; None where nothing is there to refuse it.
+
+    Args:
+        case: the pod.
+        bins: nodes and claims in flight, as packing left them.
+        refusals: per one of them the rule by which it refuses.
+        rejections: by the pools, in the order in which they are tried.
+    """
+    found = [*_nearest_bin(case, bins, refusals), *rejections]
+    return min(found, key=_size, default=None)
+
+
+def _nearest_bin(case: Case, bins: Bins, refusals: Refusals) -> list[Rejection]:
+    rules = {rule for rule in refusals if rule is not None}
+    if not rules:
+        return []
+    # Rules that are alike in size go by name, as no order comes out of a set.
+    rule = min(rules, key=lambda one: (_size_of_rule(one), one))
+    positions = np.array([index for index, one in enumerate(refusals) if one is rule])
+    first = nearness(case.vector, bins.free[positions], np.arange(len(positions)))[0]
+    return [bin_rejection(case, bins, int(positions[first]), rule)]
+
+
+def _size(one: Rejection) -> tuple[int, int, bool]:
+    missing = [
+        (asked - one.offered.get(name)) * _MILLION // asked
+        for name, asked in one.asked.items()
+        if asked > one.offered.get(name)
+    ]
+    pool = one.target_kind is TargetKind.NODEPOOL
+    return _size_of_rule(one.rule), max(missing, default=0), pool
+
+
+def _size_of_rule(rule: Rule) -> int:
+    return _SIZES.get(rule, len(_SIZES))
