@@ -10,6 +10,7 @@ from typing import Any
 from cli import documents
 from cli.formats import counted, few
 from cli.held import held
+from cli.set_aside import set_aside
 from libs import catalogues
 from libs.cluster import files
 from libs.cluster.documents import Refused
@@ -85,6 +86,8 @@ def load(
         OSError: a file cannot be read.
     """
     types = catalogues.named(catalogue)
+    if not types:
+        raise InvalidRequest("sells nothing: it has no instance types", field=catalogue)
     found = inputs if isinstance(inputs, Input) else read(inputs)
     loaded = files.load(
         found.documents, default_class=_DEFAULT_CLASS, options=files.reading(gates, default_spread)
@@ -110,7 +113,7 @@ def load(
             *_behind_gates(loaded.documents, gates),
             *_waiting_for_devices(snapshot, gates),
             *_without_group(loaded.documents),
-            *_set_aside(snapshot, loaded.refused),
+            *set_aside(snapshot.set_aside.values(), loaded.refused),
             *_without_price(snapshot),
             *_held(loaded.state.held()),
         ),
@@ -152,20 +155,42 @@ def virtual_pods(cluster: OfflineCluster) -> frozenset[str]:
 
 def pod_names(cluster: OfflineCluster) -> dict[str, str]:
     """Return `namespace/name` of every pod by uid."""
-    names = {
+    refused = {
         one.pod.metadata.uid: f"{one.namespace}/{one.name}" for one in cluster.refused if one.pod
     }
+    return refused | {uid: _name(metadata) for uid, metadata in _pods(cluster)}
+
+
+def workloads(cluster: OfflineCluster) -> dict[str, str]:
+    """Return kind and `namespace/name` of the controller of every pod that has one, by uid."""
+    found = {}
+    for uid, metadata in _pods(cluster):
+        for one in metadata.get("ownerReferences") or ():
+            if one.get("controller"):
+                found[uid] = f"{one['kind']} {metadata['namespace']}/{one['name']}"
+    return found
+
+
+def _pods(cluster: OfflineCluster) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield uid and metadata of every pod."""
     for kind, document in cluster.documents:
         if kind == "Pod":
             metadata = document["metadata"]
-            name = f"{metadata['namespace']}/{metadata['name']}"
-            names[metadata.get("uid") or name] = name
-    return names
+            yield metadata.get("uid") or _name(metadata), metadata
+
+
+def _name(metadata: Mapping[str, Any]) -> str:
+    return f"{metadata['namespace']}/{metadata['name']}"
 
 
 def _empty(found: Input) -> Iterator[str]:
-    full = {name for name, _ in found.documents}
+    full = {name for name, document in found.documents if _holds_objects(document)}
     yield from (f"{name} holds no objects" for name in found.names if name not in full)
+
+
+def _holds_objects(document: object) -> bool:
+    """Tell whether a document is more than a list of nothing."""
+    return bool(document.get("items", True) if isinstance(document, Mapping) else document)
 
 
 def _left_alone(
@@ -241,20 +266,6 @@ def _without_group(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[s
         yield f'PodGroup "{name}" is not in the input: {its} may be placed in part'
     if len(missing) > _PROBLEMS_SHOWN:
         yield f"{len(missing) - _PROBLEMS_SHOWN} more PodGroups are not in the input"
-
-
-def _set_aside(snapshot: ClusterSnapshot, refused: Iterable[Refused]) -> Iterator[str]:
-    """Say what else does not count: what was refused is told of as an error."""
-    told = {(one.kind, one.namespace, one.name) for one in refused}
-    every = snapshot.set_aside.values()
-    items = [one for one in every if (one.kind, one.namespace, one.name) not in told]
-    for item in items[:_PROBLEMS_SHOWN]:
-        name = "/".join(part for part in (item.namespace, item.name) if part)
-        field = f": {item.field}" if item.field else ""
-        yield f'{item.kind} "{name}" set aside{field}: {item.message}'
-    hidden = len(items) - _PROBLEMS_SHOWN
-    if hidden > 0:
-        yield f"{hidden} more objects set aside"
 
 
 def _without_price(snapshot: ClusterSnapshot) -> Iterator[str]:

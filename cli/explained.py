@@ -15,7 +15,7 @@ from libs.domain.explanation import (
 )
 from libs.domain.plan import LaunchOption
 from libs.domain.reason import Rule, TargetKind
-from libs.domain.resources import PODS, Resources, readable_amount
+from libs.domain.resources import PODS, Resources, named_amount, readable_amount
 from libs.domain.snapshot import ClusterSnapshot
 
 _WIDTH = 100
@@ -291,9 +291,5 @@ def _several(label: str, texts: Iterable[str], none: str) -> Iterator[str]:
 
 
 def _amounts(resources: Resources, without: str = "") -> str:
-    parts = [
-        f"{readable_amount(name, number)} {name}"
-        for name, number in resources.items()
-        if name != without
-    ]
+    parts = [named_amount(name, number) for name, number in resources.items() if name != without]
     return ", ".join(parts) or "nothing"

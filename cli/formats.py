@@ -1,6 +1,7 @@
 """How answers are printed."""
 
 import json
+import re
 import sys
 from collections.abc import Iterable
 from enum import StrEnum
@@ -8,6 +9,7 @@ from typing import Any
 
 _NANOS = 1_000_000_000
 _NAMES_SHOWN = 3
+_QUOTED = re.compile(r'"[^"]*"')
 
 
 class Format(StrEnum):
@@ -33,6 +35,11 @@ def few(names: Iterable[str]) -> str:
     hidden = len(listed) - _NAMES_SHOWN
     shown = ", ".join(listed[:_NAMES_SHOWN])
     return f"{shown} and {hidden} more" if hidden > 0 else shown
+
+
+def nameless(text: str) -> str:
+    """Return a text without what it quotes, to tell whether two differ in names alone."""
+    return _QUOTED.sub('""', text)
 
 
 def print_json(document: Any) -> None:

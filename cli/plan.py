@@ -10,8 +10,10 @@ from cli.choices import load
 from cli.failures import bad_input_exits, end, progress
 from cli.formats import Format, counted, print_json, print_notes
 from cli.options import Choices
-from cli.planned import cost, problems, purchases, summary, unplaced
+from cli.planned import cost, problems, purchases, summary
 from cli.refining import Objectives, Refining
+from cli.unplaced import unplaced
+from libs.domain.plan import Plan
 from libs.domain.solution import Solution, with_unplaced
 from libs.runtime.budget import spending
 from libs.wire.solution_json import solution_document
@@ -53,12 +55,22 @@ def _print_table(solution: Solution, cluster: clusters.OfflineCluster) -> None:
         console.print(purchases(plan, clusters.virtual_pods(cluster)))
     nodes = counted(len(plan.nodeclaims), "node")
     console.print(f"{nodes}, {cost(solution.cost)}", highlight=False)
-    names = clusters.pod_names(cluster) if plan.unplaced else {}
-    lines = [*problems(plan), *unplaced(plan.unplaced, names)]
+    lines = list(problems(plan))
     if plan.unplaced:
-        uid = plan.unplaced[0].pod_uids[0]
-        lines.append(
-            f"joiner explain pod {names.get(uid, uid)} tries which change gives it a place"
-        )
+        names = clusters.pod_names(cluster)
+        lines += unplaced(plan.unplaced, names, clusters.workloads(cluster))
+        if uid := _to_explain(plan, cluster):
+            name = names.get(uid, uid)
+            lines.append(f"joiner explain pod {name} tries which change gives it a place")
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _to_explain(plan: Plan, cluster: clusters.OfflineCluster) -> str:
+    """Return the uid of a pod for which changes can be tried: of one that is left out all is said.
+
+    Empty if there is none.
+    """
+    left_out = {uid for group in cluster.left_out for uid in group.pod_uids}
+    undecided = (group.pod_uids[0] for group in plan.unplaced)
+    return next((uid for uid in undecided if uid not in left_out), "")

@@ -4,17 +4,14 @@ Apart because a plan is also part of the answer to a what-if.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 
 from rich.table import Table
 
-from cli.formats import counted, dollars, few
+from cli.formats import counted, dollars
 from libs.domain.objective import PPM
-from libs.domain.plan import BufferVerdict, LaunchOption, Plan, UnplacedPods
-from libs.domain.reason import Unplaceable
+from libs.domain.plan import BufferVerdict, LaunchOption, Plan
 from libs.domain.solution import Cost, PodCounts
-
-_REASONS_SHOWN = 20
 
 
 def cost(known: Cost) -> str:
@@ -76,22 +73,6 @@ def problems(plan: Plan) -> Iterator[str]:
         yield _room(buffer)
 
 
-def unplaced(groups: Sequence[UnplacedPods], names: Mapping[str, str]) -> Iterator[str]:
-    """Yield why pods have no place.
-
-    Args:
-        groups: the pods; not all are told of where they are many.
-        names: `namespace/name` by uid.
-    """
-    for group in groups[:_REASONS_SHOWN]:
-        shown = few(names.get(uid, uid) for uid in group.pod_uids)
-        yield f"{counted(len(group.pod_uids), 'pod')} without a place: {shown}"
-        yield from _why(group.reason)
-    hidden = len(groups) - _REASONS_SHOWN
-    if hidden > 0:
-        yield f"and {counted(hidden, 'more reason')}; --format json has all"
-
-
 def _room(buffer: BufferVerdict) -> str:
     """Say where the virtual pods of a buffer went."""
     places = [
@@ -102,18 +83,3 @@ def _room(buffer: BufferVerdict) -> str:
     room = ", ".join(f"{count} {where}" for count, where in places if count) or "no room is kept"
     problem = f": {buffer.problem}" if buffer.problem else ""
     return f'CapacityBuffer "{buffer.namespace}/{buffer.name}": {room}{problem}'
-
-
-def _why(reason: Unplaceable) -> Iterator[str]:
-    """Yield what was in the way; the message sums up the rejections, where there are any."""
-    if not reason.rejections:
-        yield f"    {reason.message}"
-    for rejection in reason.rejections:
-        yield f"    {rejection.target_kind} {rejection.target}: {rejection.message}"
-        if rejection.suggestion:
-            yield f"        would help: {rejection.suggestion}"
-    if reason.untold_pools:
-        yield f"    and {counted(reason.untold_pools, 'nodepool')} more"
-    for rule, count in reason.existing:
-        if count:
-            yield f"    {counted(count, 'existing node')}: {rule}"

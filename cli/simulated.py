@@ -8,7 +8,8 @@ from rich.table import Table
 
 from cli import clusters
 from cli.formats import counted, dollars, few
-from cli.planned import problems, purchases, summary, unplaced
+from cli.planned import problems, purchases, summary
+from cli.unplaced import unplaced
 from libs.domain.plan import Plan
 from libs.domain.pod import Target
 from libs.domain.scenario import PodMove, ScenarioAnswer, ScenarioDiff
@@ -86,7 +87,8 @@ def _print_answer(console: Console, shown: Shown, as_it_is: ScenarioAnswer) -> N
         console.print(purchases(plan, clusters.virtual_pods(shown.cluster)))
     for line in (*_moves(answer.diff, plan), *_cost(answer.diff, as_it_is.diff)):
         _print(console, line)
-    for line in (*problems(plan), *unplaced(plan.unplaced, names)):
+    without = unplaced(plan.unplaced, names, clusters.workloads(shown.cluster))
+    for line in (*problems(plan), *without):
         _print(console, line)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+from libs.domain import spelling
 from libs.domain.errors import InvalidRequest
 
 
@@ -27,6 +28,14 @@ class FeatureGate(StrEnum):
 
 
 _OPEN_BY_DEFAULT = frozenset({FeatureGate.RESERVED_CAPACITY})
+
+_CALLED_ELSEWHERE = MappingProxyType(
+    {
+        "DynamicResourceAllocation": FeatureGate.DYNAMIC_RESOURCES,
+        "DRA": FeatureGate.DYNAMIC_RESOURCES,
+    }
+)
+"""Names by which Kubernetes and people know what a gate is about."""
 
 DEFAULTS: Mapping[str, bool] = MappingProxyType(
     {str(gate): gate in _OPEN_BY_DEFAULT for gate in FeatureGate}
@@ -49,8 +58,10 @@ def check(given: Mapping[str, bool], field: str) -> None:
     """
     for name in sorted(given):
         if name not in DEFAULTS:
+            meant = _CALLED_ELSEWHERE.get(name) or next(iter(spelling.nearest(name, DEFAULTS)), "")
+            perhaps = f", perhaps {meant}" if meant else ""
             raise InvalidRequest(
-                f"there is no gate {name!r}; there are {', '.join(DEFAULTS)}", field=field
+                f"there is no gate {name!r}{perhaps}; there are {', '.join(DEFAULTS)}", field=field
             )
 
 

@@ -182,6 +182,12 @@ def readable_amount(name: str, amount: int, *, up: bool = False) -> str:
     return quantity.readable_bytes(amount, up=up) if name in BYTES else str(amount)
 
 
+def named_amount(name: str, amount: int, *, up: bool = False) -> str:
+    """Return an amount and what it is of, for people: `500m cpu`, `1 pod`; `readable_amount`."""
+    noun = name.removesuffix("s") if amount == 1 and name in (PODS, NODES) else name
+    return f"{readable_amount(name, amount, up=up)} {noun}"
+
+
 def _parsed(
     quantities: Mapping[str, object],
     field: str,

@@ -325,7 +325,7 @@ def test_pods_without_a_place_are_named_with_what_would_help(tmp_path: Path) -> 
 
     assert done.code == 3
     assert "1 pod without a place: shop/web\n" in done.out
-    assert "would help: lower the request of cpu" in done.out
+    assert "may help: lower the request of cpu" in done.out
     assert "joiner explain pod shop/web tries which change gives it a place" in done.out
 
 

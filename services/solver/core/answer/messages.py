@@ -11,7 +11,7 @@ from libs.domain import labels as label_keys
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
 from libs.domain.reason import Rule
-from libs.domain.resources import BYTES, readable_amount
+from libs.domain.resources import BYTES, named_amount, readable_amount
 from libs.domain.solution import MinValuesPolicy
 from libs.domain.validation import unknown_capacity_types
 from services.solver.core.exclusion import exclusives
@@ -140,7 +140,7 @@ def _estimate(template: Template, row: int, asked: Ints) -> PoolMessage:
     kind = template.columns.types[int(template.columns.row_type[row])].name
     room = template.room[row]
     short = ", ".join(
-        f"{readable_amount(name, wanted, up=True)} of {readable_amount(name, there)} {name}"
+        f"{readable_amount(name, wanted, up=True)} of {named_amount(name, there)}"
         for name, wanted, there in _short(template, asked, room)
     )
     return PoolMessage(

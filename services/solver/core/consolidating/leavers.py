@@ -19,6 +19,7 @@ from libs.domain.nodepool import DisruptionReason
 from libs.domain.plan import Blocker, Candidate, Decision
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.price import OfferingKey
+from libs.domain.resources import NODES, named_amount
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.consolidating.node_prices import NodePrices
 from services.solver.core.exclusion import conflict, exclusives
@@ -132,7 +133,7 @@ def _against(
         return (under_command(claim.command.id),)
     pool = snapshot.nodepools.get(claim.nodepool)
     if pool is not None and pool.replicas is not None:
-        message = f'nodepool "{pool.name}" keeps {pool.replicas} nodes'
+        message = f'nodepool "{pool.name}" keeps {named_amount(NODES, pool.replicas)}'
         return (blocker(BlockerKind.STATIC, message),)
     return blockers.of(node, claim, rows)
 

@@ -97,9 +97,8 @@ def _way(sub: DeviceSubRequest, seen: Seen, selectors: Selectors) -> str:
         refusing = f"; selector {shown(found.selector)} refuses others" if found.selector else ""
         pools = f"; {'; '.join(seen.offer.unusable)}" if seen.offer.unusable else ""
         asked = "all" if sub.all else str(wanted)
-        there = (
-            f"{found.meant} of {found.seen} devices match" if found.seen else "no device is there"
-        )
+        match = "device matches" if found.seen == 1 else "devices match"
+        there = f"{found.meant} of {found.seen} {match}" if found.seen else "no device is there"
         return f"{name}{asked} of class {sub.device_class!r} asked, {there}{refusing}{pools}"
     return f"{name}{wanted} of class {sub.device_class!r} asked, {_left(found, wanted)}"
 

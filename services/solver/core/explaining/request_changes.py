@@ -15,7 +15,7 @@ import numpy as np
 from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import PodShape, RequestField
 from libs.domain.reason import Rejection, Rule
-from libs.domain.resources import PODS, Resources, format_amount, readable_amount
+from libs.domain.resources import PODS, Resources, format_amount, named_amount, readable_amount
 from services.solver.core.explaining.candidate import (
     Attempt,
     Candidate,
@@ -112,7 +112,7 @@ def _lowered(shape: PodShape, name: str, size: int) -> Change:
         return _of_field(one, one.amount - (asked - size), less)
     running = all(one.field.startswith(_CONTAINERS) for one in fields)
     where = "over all containers" if running else "in all"
-    message = f"ask for {readable_amount(name, size)} {name} {where}, {less}"
+    message = f"ask for {named_amount(name, size)} {where}, {less}"
     if not running:
         message += f"; no single field is enough: {_together(fields, asked)}"
     return a_change(
@@ -135,7 +135,7 @@ def _together(fields: list[RequestField], asked: int) -> str:
 
 def _of_field(one: RequestField, amount: int, less: str) -> Change:
     name = one.resource
-    to = f"{readable_amount(name, amount)} {name}, {less}"
+    to = f"{named_amount(name, amount)}, {less}"
     if one.field.startswith(_GIVEN):
         message = f"be resized to {to}: on its node it counts by what it was given"
     elif one.field.startswith(_RUNTIME):

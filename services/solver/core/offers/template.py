@@ -22,7 +22,7 @@ from libs.domain.plan import PoolMessage
 from libs.domain.pod import HostPort
 from libs.domain.reason import Rule
 from libs.domain.requirements import Requirements
-from libs.domain.resources import NODES, Resources
+from libs.domain.resources import NODES, Resources, named_amount
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.domains import apart_from_hostname
 from services.solver.core.offers.catalogue import CatalogueColumns, matrix, told_apart
@@ -159,7 +159,8 @@ def _known(index: int, pool: NodePool, bought: Bought, remember: Remember) -> Te
 
 
 def _static(pool: NodePool) -> Refused:
-    message = f"it is static: it has {pool.replicas} nodes whatever waits, and gets none for pods"
+    nodes = named_amount(NODES, pool.replicas or 0)
+    message = f"it is static: it has {nodes} whatever waits, and gets none for pods"
     return Refused(pool=pool, rule=Rule.POOL_STATIC, message=message, static=True)
 
 

@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 
 from libs.domain.reason import Rejection, Rule, TargetKind
-from libs.domain.resources import Resources, readable_amount
+from libs.domain.resources import Resources, named_amount, readable_amount
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.offers.template import Template
 from services.solver.core.offers.unsold import unsold, wanted
@@ -72,7 +72,7 @@ def _rejection(known: ClaimClass, request: Ints) -> Rejection:
     short = shortages(names, asked, offered)
     taken = dict(zip(names, overhead.tolist(), strict=True))
     message = ", ".join(_asked(name, want, taken[name]) for name, want, _ in short)
-    offers = ", ".join(f"{readable_amount(name, there)} {name}" for name, _, there in short)
+    offers = ", ".join(named_amount(name, there) for name, _, there in short)
     found = Rejection(
         target_kind=TargetKind.NODEPOOL,
         target=template.pool.name,
@@ -85,6 +85,8 @@ def _rejection(known: ClaimClass, request: Ints) -> Rejection:
         suggestion="; ".join(
             f"lower the request of {name} by {readable_amount(name, want - there, up=True)}"
             for name, want, there in short
+            # Whoever asks for what is not there at all is not helped by asking for none of it.
+            if there > 0
         ),
     )
     other = unsold(known, request)
@@ -100,7 +102,7 @@ def _asked(name: str, want: int, by_daemons: int) -> str:
     daemons = (
         f", {readable_amount(name, by_daemons, up=True)} of it by daemons" if by_daemons else ""
     )
-    return f"{readable_amount(name, want, up=True)} {name} asked{daemons}"
+    return f"{named_amount(name, want, up=True)} asked{daemons}"
 
 
 def nearness(asked: Ints, room: Ints, ties: Ints) -> Ints:

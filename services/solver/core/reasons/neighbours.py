@@ -116,9 +116,13 @@ def _keeper(case: Case, keeper: Keeper) -> str:
     if keeper.term in case.ask.shape.anti_affinity:
         return _own(case, keeper.term, keeper.tally)
     names = sorted(set(map(_named, keeper.owners)))
-    others = f" and {len(names) - 1} others" if len(names) > 1 else ""
+    others = f" and {_others(len(names) - 1)}" if len(names) > 1 else ""
     has = f"{names[0]}{others} have an anti-affinity to it, as to all {_pods_of(keeper.term)}"
     return f"{has}{_where(case, keeper.tally)}"
+
+
+def _others(count: int) -> str:
+    return "1 other" if count == 1 else f"{count} others"
 
 
 def _named(shape: PodShape) -> str:

@@ -16,7 +16,7 @@ from libs.domain.feature_gates import FeatureGate
 from libs.domain.reason import Rejection, Rule, TargetKind
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
-from libs.domain.resources import NODES, NOTHING, Resources, readable_amount
+from libs.domain.resources import NODES, NOTHING, Resources, named_amount
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.domains import apart_from_hostname
@@ -220,12 +220,7 @@ def _over_limits(case: Case, known: ClaimClass) -> Rejection:
 
 
 def _listed(amounts: Resources, names: Iterable[str]) -> str:
-    return ", ".join(
-        "1 node"
-        if (name, amounts.get(name)) == (NODES, 1)
-        else f"{readable_amount(name, amounts.get(name))} {name}"
-        for name in names
-    )
+    return ", ".join(named_amount(name, amounts.get(name)) for name in names)
 
 
 def _smallest_capacity(template: Template, rows: Ints) -> Resources:

@@ -16,7 +16,7 @@ import numpy as np
 from libs.domain.labels import MIGRATED
 from libs.domain.reason import Rejection, Rule
 from libs.domain.requirements import Requirements
-from libs.domain.resources import NOTHING, Resources, readable_amount
+from libs.domain.resources import NOTHING, Resources, named_amount, readable_amount
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.offers.too_small import nearness, shortages
 from services.solver.core.packing.bins import Bins
@@ -218,8 +218,7 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
         case Rule.RESOURCES:
             short = _short(case, bins, position)
             parts = [
-                f"{readable_amount(name, want, up=True)} {name} asked, "
-                f"{readable_amount(name, free)} free"
+                f"{named_amount(name, want, up=True)} asked, {readable_amount(name, free)} free"
                 for name, want, free in short
             ]
             return ", ".join(parts), ""
