@@ -45,7 +45,11 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[dict[str, Any], ...], int]] = {
     ),
     "plan: a pod has no place": (("plan",), (POD, FULL), 3),
     "plan: a waiting pod was left out": (("plan",), (BROKEN, POOL), 3),
-    "plan: bad input": (("plan",), (with_members(POD, spec__containers=1), POOL), 2),
+    "plan: an object is refused, the rest is answered": (
+        ("plan",),
+        (with_members(POD, spec__containers=1), POOL),
+        2,
+    ),
     "explain: a pod without a place": (("explain", "pod", "shop/web"), (POD, FULL), 0),
     "explain: a pod that is left out": (("explain", "pod", "shop/web"), (BROKEN, POOL), 0),
     "explain: a pool": (("explain", "pool", "pool"), (POOL,), 0),
@@ -69,8 +73,8 @@ def test_a_command_ends_as_documented(
 
     assert done.code == code
     if code == 2:
-        assert (done.out, len(done.err.splitlines())) == ("", 1)
-    elif form == "json":
+        assert done.err.splitlines()[-1].startswith("joiner: ")
+    if form == "json" and done.out:
         json.loads(done.out)
 
 
@@ -82,6 +86,14 @@ def test_a_file_of_nothing_is_said_to_hold_nothing(tmp_path: Path, text: str) ->
 
     assert done.code == 0
     assert "note: " + str(tmp_path / "in.json") + " holds no objects\n" in done.err
+
+
+def test_input_that_is_no_kubernetes_at_all_is_answered_with_one_line(tmp_path: Path) -> None:
+    done = joiner("plan", "-f", written(tmp_path, "a: [", name="in.yaml"))
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"joiner: {tmp_path / 'in.yaml'}:")
+    assert len(done.err.splitlines()) == 1
 
 
 def test_a_catalogue_of_nothing_is_refused_by_its_name(tmp_path: Path) -> None:

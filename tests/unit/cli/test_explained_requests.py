@@ -36,7 +36,7 @@ CASES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a sidecar that starts last": (
         {
-            "initContainers": [_container("1"), _container("6", **_SIDECAR)],
+            "initContainers": [_container("1", name="first"), _container("6", **_SIDECAR)],
             "containers": [_container("1")],
         },
         "spec.initContainers[1].resources.requests.cpu",
@@ -98,7 +98,10 @@ def test_overhead_is_written_in_the_runtime_class(tmp_path: Path) -> None:
             "even without spec.initContainers[0].resources.requests (6) it asks for 5",
         ),
         (
-            {"initContainers": [_container("6"), _container("6")], "containers": []},
+            {
+                "initContainers": [_container("6", name="first"), _container("6")],
+                "containers": [_container("1")],
+            },
             "spec.initContainers[0].resources.requests (6) and "
             "spec.initContainers[1].resources.requests count alike",
         ),
