@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 from prometheus_client import CollectorRegistry
 
 from libs.runtime.backoff import Backoff, BackoffPolicy
+from libs.runtime.child import Spawn
 from libs.runtime.clock import Clock
 from libs.runtime.health import Health
 from libs.runtime.network import Network
@@ -67,6 +68,8 @@ class Runtime:
     """For CPU work that releases the GIL; never for waiting."""
     spare: Callable[[], None] = _nothing
     """To be called after something large was made that lives long: `libs.runtime.garbage`."""
+    spawn: Spawn | None = None
+    """Starts another process for the same work; None: this one has to do it all."""
 
     def new_id(self) -> str:
         """Return a new random UUID."""

@@ -13,10 +13,12 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 from typing import NoReturn, TypeVar
 
 from libs.domain.errors import InvalidRequest
 from libs.runtime.app import App, Runtime, new_id
+from libs.runtime.child import spawned
 from libs.runtime.clock import SystemClock
 from libs.runtime.garbage import Spared
 from libs.runtime.health import Health
@@ -50,6 +52,28 @@ def run(service: str, settings_type: type[T], build: Callable[[T, Runtime], App]
     sys.exit(asyncio.run(_main(service, settings_type, build)))
 
 
+def new_runtime(
+    service: str, settings: RuntimeSettings, certificates: CertificateFiles | None
+) -> Runtime:
+    """Return what a process gives to its service, and set this process up for it."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    random = Random()  # seeded by the operating system
+    deadlines = outgoing_deadlines(settings)
+    return Runtime(
+        service=service,
+        boot_id=new_id(random),
+        settings=settings,
+        clock=SystemClock(),
+        random=random,
+        metrics=process_registry(service, importlib.metadata.version("joiner")),
+        health=Health(),
+        network=GrpcNetwork(certificates, deadlines),
+        executor=ThreadPoolExecutor(thread_name_prefix="compute"),
+        spare=Spared().all_there_is,
+        spawn=partial(spawned, deadlines=deadlines),
+    )
+
+
 async def _main(service: str, settings_type: type[T], build: Callable[[T, Runtime], App]) -> int:
     configure(LogLevel.INFO, service)
     try:
@@ -71,9 +95,8 @@ async def _main(service: str, settings_type: type[T], build: Callable[[T, Runtim
 
 
 async def _live(service: str, settings: RuntimeSettings, build: Callable[[Runtime], App]) -> None:
-    sys.setswitchinterval(_SWITCH_SECONDS)
     certificates = CertificateFiles(settings.tls_dir) if settings.tls_dir else None
-    runtime = _new_runtime(service, settings, certificates)
+    runtime = new_runtime(service, settings, certificates)
     probe = ProbeServer(runtime.metrics, runtime.health)
     stop = _stop_on_signals(settings.grace_period)
     try:
@@ -86,24 +109,6 @@ async def _live(service: str, settings: RuntimeSettings, build: Callable[[Runtim
         await runtime.network.close()
         await probe.stop()
         runtime.executor.shutdown(wait=False, cancel_futures=True)
-
-
-def _new_runtime(
-    service: str, settings: RuntimeSettings, certificates: CertificateFiles | None
-) -> Runtime:
-    random = Random()  # seeded by the operating system
-    return Runtime(
-        service=service,
-        boot_id=new_id(random),
-        settings=settings,
-        clock=SystemClock(),
-        random=random,
-        metrics=process_registry(service, importlib.metadata.version("joiner")),
-        health=Health(),
-        network=GrpcNetwork(certificates, outgoing_deadlines(settings)),
-        executor=ThreadPoolExecutor(thread_name_prefix="compute"),
-        spare=Spared().all_there_is,
-    )
 
 
 def _stop_on_signals(grace: timedelta) -> asyncio.Event:
