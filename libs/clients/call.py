@@ -1,6 +1,6 @@
 """What clients do with calls: deadlines in gRPC's seconds, streams that end when left."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ def seconds(deadline: timedelta | None) -> float | None:
     return None if deadline is None else deadline.total_seconds()
 
 
-async def responses(call: Any, decode: Callable[[Any], T]) -> AsyncIterator[T]:
+async def responses(call: Any, decode: Callable[[Any], T]) -> AsyncGenerator[T, None]:
     """Yield what a call streams, decoded; the call is cancelled when the consumer leaves early."""
     try:
         async for message in call:

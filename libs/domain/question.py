@@ -38,6 +38,8 @@ class SimulateQuestion:
     snapshot: SnapshotSource
     options: SolveOptions = _DEFAULTS
     scenarios: tuple[Scenario, ...] = ()
+    positions: tuple[int, ...] = ()
+    """Which of them to answer; none named: all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

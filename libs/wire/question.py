@@ -16,7 +16,7 @@ from libs.domain.question import (
     SolveQuestion,
     SubjectKind,
 )
-from libs.domain.snapshot import ClusterSnapshot, full
+from libs.domain.snapshot import ClusterSnapshot, SnapshotId, full
 from libs.wire.command import (
     decode_candidate,
     decode_command,
@@ -45,6 +45,18 @@ def decode_snapshot_source(message: pb.SnapshotSelector) -> SnapshotSource:
             return at("inline", message.inline, decode_full_snapshot)
         case _:
             raise InvalidRequest("either reference or inline is required", field="snapshot")
+
+
+def decode_snapshot_reference(message: pb.SnapshotSelector) -> SnapshotReference | None:
+    """Return the reference, without reading a snapshot that comes with the question: then None."""
+    if message.WhichOneof("snapshot") != "reference":
+        return None
+    return at("reference", message.reference, _decode_reference)
+
+
+def pin_revision(message: pb.SnapshotSelector, revision: SnapshotId) -> None:
+    """Let a reference name a revision of its cluster."""
+    message.reference.id.CopyFrom(encode_snapshot_id(revision))
 
 
 def encode_snapshot_source(source: SnapshotSource) -> pb.SnapshotSelector:
@@ -81,6 +93,7 @@ def decode_simulate_question(message: pb.SimulateRequest) -> SimulateQuestion:
         snapshot=at("snapshot", message.snapshot, decode_snapshot_source),
         options=at("options", message.options, decode_solve_options),
         scenarios=each("scenarios", message.scenarios, decode_scenario),
+        positions=decode_positions(message) if message.positions else (),
     )
 
 
@@ -90,7 +103,21 @@ def encode_simulate_question(question: SimulateQuestion) -> pb.SimulateRequest:
         snapshot=encode_snapshot_source(question.snapshot),
         options=encode_solve_options(question.options),
         scenarios=map(encode_scenario, question.scenarios),
+        positions=question.positions,
     )
+
+
+def decode_positions(message: pb.SimulateRequest) -> tuple[int, ...]:
+    """Return the positions of the scenarios that are to be answered, of all if none is named."""
+    met: dict[int, None] = {}
+    for index, position in enumerate(message.positions):
+        if not 0 <= position < len(message.scenarios) or position in met:
+            raise InvalidRequest(
+                f"{position} is not the position of a scenario that was not named before",
+                field=f"positions[{index}]",
+            )
+        met[position] = None
+    return tuple(met or range(len(message.scenarios)))
 
 
 def decode_consolidate_question(message: pb.ConsolidateRequest) -> ConsolidateQuestion:

@@ -73,6 +73,12 @@ def encode_solution(solution: Solution) -> pb.SolveResponse:
     return message
 
 
+def unschedulable_pods(message: pb.SolveResponse) -> int:
+    """Return how many pods have no place, those apart that only wait."""
+    unplaced = message.plan.unplaced
+    return sum(len(one.pod_uids) for one in unplaced if not one.reason.deferred)
+
+
 def write_solution(message: pb.SolveResponse, solution: Solution) -> None:
     """Encode into an empty message where it stands: a message that is set as a field is copied."""
     message.snapshot.CopyFrom(encode_snapshot_id(solution.snapshot))

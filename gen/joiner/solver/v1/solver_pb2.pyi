@@ -806,6 +806,7 @@ class SimulateRequest(_message.Message):
     SNAPSHOT_FIELD_NUMBER: _builtins.int
     OPTIONS_FIELD_NUMBER: _builtins.int
     SCENARIOS_FIELD_NUMBER: _builtins.int
+    POSITIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def snapshot(self) -> Global___SnapshotSelector:
         """Snapshot that all scenarios start from. Required."""
@@ -818,16 +819,23 @@ class SimulateRequest(_message.Message):
     def scenarios(self) -> _containers.RepeatedCompositeFieldContainer[Global___Scenario]:
         """Scenarios."""
 
+    @_builtins.property
+    def positions(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """Which of them to answer, by their positions from 0, each once; the others are only looked at for errors of form.
+        Empty: all of them. For who asks several replicas, or processes, at a time.
+        """
+
     def __init__(
         self,
         *,
         snapshot: Global___SnapshotSelector | None = ...,
         options: Global___SolveOptions | None = ...,
         scenarios: _abc.Iterable[Global___Scenario] | None = ...,
+        positions: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "snapshot", b"snapshot"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "scenarios", b"scenarios", "snapshot", b"snapshot"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["options", b"options", "positions", b"positions", "scenarios", b"scenarios", "snapshot", b"snapshot"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
