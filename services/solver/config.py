@@ -22,7 +22,12 @@ class Settings:
     catalogues: int = 64
     """Most catalogues whose columns are kept between calls, about 1 MiB each, at least 1; a smaller
     number costs some 30 ms per call and catalogue."""
+    processes: int = 0
+    """Most processes that compute while questions overlap, this one among them, each with as much
+    memory; 0: as many as there are cores, 1: this one alone. Fewer where memory is short."""
 
     def __post_init__(self) -> None:
         if self.catalogues < 1:
             raise InvalidRequest("must be at least 1", field="catalogues")
+        if self.processes < 0:
+            raise InvalidRequest("must not be negative", field="processes")

@@ -1,10 +1,11 @@
-"""Series of the solver, Karpenter's, name by name; they are about the home cluster."""
+"""Series of the solver: Karpenter's, name by name, about the home cluster; and who computes."""
 
-from prometheus_client import CollectorRegistry, Gauge, Histogram
+from enum import StrEnum
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from libs.domain.snapshot import ClusterSnapshot
-from libs.domain.solution import Solution
-from libs.runtime.metrics import DURATION_BUCKETS
+from libs.runtime.metrics import DURATION_BUCKETS, start_at_zero
 
 _CONTROLLER = "provisioner"
 
@@ -34,10 +35,36 @@ class Metrics:
         self._durations = durations.labels(_CONTROLLER)
         self._unschedulable = unschedulable.labels(_CONTROLLER)
 
-    def observe(self, snapshot: ClusterSnapshot, solution: Solution, seconds: float) -> None:
-        """Record one decision."""
+    def observe(self, snapshot: ClusterSnapshot, unschedulable: int, seconds: float) -> None:
+        """Record one decision: how many pods have no place, and how long it took."""
         self._durations.observe(seconds)
-        self._unschedulable.set(
-            sum(len(one.pod_uids) for one in solution.plan.unplaced if not one.reason.deferred)
-        )
+        self._unschedulable.set(unschedulable)
         self._ignored.set(sum(one.kind == "Pod" for one in snapshot.set_aside.values()))
+
+
+class Place(StrEnum):
+    """Where a question, or a part of one, was computed."""
+
+    HERE = "here"
+    PEER = "peer"
+    RETURNED = "returned"
+    """By a peer, which was asked and did not answer; then it was computed here."""
+
+
+class CrewMetrics:
+    """How the work is shared among processes."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self.calls = Counter(
+            "joiner_solver_calls_total",
+            "Questions, or parts of one, by where they were computed. Labeled by place.",
+            ("place",),
+            registry=registry,
+        )
+        self.processes = Gauge(
+            "joiner_solver_processes",
+            "Processes that can compute now, this one among them.",
+            registry=registry,
+        )
+        self.processes.set(1)
+        start_at_zero(self.calls, tuple(Place))

@@ -89,7 +89,8 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
                 lambda: encode_scenario_answer(decide(start, scenario, position))
             )
 
-        work = (partial(answered, *one) for one in enumerate(question.scenarios))
+        asked = question.positions or range(len(question.scenarios))
+        work = (partial(answered, one, question.scenarios[one]) for one in asked)
         try:
             async with aclosing(as_finished(work, most=_AT_ONCE)) as answers:
                 async for answer in answers:
@@ -125,7 +126,9 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
         refining = partial(question, spent=spending(options.refine_budget))
         solution = await self._decide(refining)
         if snapshot.id.cluster_id == self._runtime.settings.cluster_id:
-            self._metrics.observe(snapshot, solution, clock.monotonic() - begun)
+            unplaced = solution.plan.unplaced
+            lost = sum(len(one.pod_uids) for one in unplaced if not one.reason.deferred)
+            self._metrics.observe(snapshot, lost, clock.monotonic() - begun)
         return solution
 
     async def _decide(self, decide: Callable[..., T], *arguments: object) -> T:

@@ -23,6 +23,9 @@ from services.solver.core.solve import solve
 _EVERYTHING = SolveOptions(feature_gates={FeatureGate.NODE_OVERLAY: True})
 """Nobody has asked yet, so nobody knows whether overlays count; without them is in this, too."""
 
+WARM = "warm"
+"""Health name: the columns of what the home cluster had first are there."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -39,6 +42,7 @@ async def keep_warm(holder: SnapshotHolder, columns: ColumnsCache, runtime: Runt
             known = found
             await _warm(snapshot, columns, runtime)
             runtime.spare()
+            await runtime.health.set(WARM, True)
 
 
 async def _warm(snapshot: ClusterSnapshot, columns: ColumnsCache, runtime: Runtime) -> None:
