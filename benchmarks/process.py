@@ -11,9 +11,10 @@ import socket
 import sys
 import tempfile
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import timedelta
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 import aiohttp
@@ -30,6 +31,7 @@ _STOPS_WITHIN = timedelta(seconds=5)
 _DURATIONS = 'karpenter_scheduler_scheduling_duration_seconds_sum{controller="provisioner"}'
 _KIB = 1024
 _LINES_SHOWN = 5
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class SolverProcess:
@@ -60,37 +62,39 @@ class SolverProcess:
         return "; ".join(lines[-_LINES_SHOWN:])
 
     def peak_rss_bytes(self) -> int | None:
-        """Return the most memory that it ever had resident, None where /proc does not say."""
-        status = Path(f"/proc/{self._process.pid}/status")
-        if not status.exists():
-            return None
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * _KIB
-        return None
+        """Return the most memory that it ever had resident, its peers' too, each by itself.
+
+        None where /proc does not say.
+        """
+        own = _peak(self._process.pid)
+        return own and own + sum(_peak(one) or 0 for one in _children(self._process.pid))
 
     async def decision_seconds(self) -> float:
         """Return how long all its decisions took so far, by its own clock, encoding included."""
+        for line in (await self.metrics()).splitlines():
+            if line.startswith(_DURATIONS):
+                return float(line.rsplit(" ", 1)[1])
+        return 0.0
+
+    async def metrics(self) -> str:
+        """Return its series as they are scraped."""
         async with (
             aiohttp.ClientSession() as session,
             session.get(f"http://{self._probe}/metrics") as answer,
         ):
-            for line in (await answer.text()).splitlines():
-                if line.startswith(_DURATIONS):
-                    return float(line.rsplit(" ", 1)[1])
-        return 0.0
+            return await answer.text()
 
 
 @contextlib.asynccontextmanager
-async def solver_process() -> AsyncIterator[SolverProcess]:
-    """Start a solver; it may not listen yet when the block begins."""
+async def solver_process(settings: Mapping[str, str] = _NONE) -> AsyncIterator[SolverProcess]:
+    """Start a solver, with settings of its own; it may not listen yet when the block begins."""
     listen, probe = _free_addresses(2)
     with tempfile.TemporaryFile() as log:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "services.solver",
-            env=_environment(listen, probe),
+            env=_environment(listen, probe) | dict(settings),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=asyncio.subprocess.STDOUT,
@@ -99,6 +103,21 @@ async def solver_process() -> AsyncIterator[SolverProcess]:
             yield SolverProcess(process, listen, probe, log)
         finally:
             await _end(process)
+
+
+def _peak(pid: int) -> int | None:
+    status = Path(f"/proc/{pid}/status")
+    if not status.exists():
+        return None
+    for line in status.read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * _KIB
+    return None
+
+
+def _children(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}").glob("task/*/children")
+    return [int(one) for file in found for one in file.read_text().split()]
 
 
 def _environment(listen: str, probe: str) -> dict[str, str]:

@@ -59,6 +59,16 @@ def bench_simulate(workload: Workload, course: Course, tell: Tell) -> Record:
     )
 
 
+def removals(snapshot: ClusterSnapshot) -> Iterator[Scenario]:
+    """Yield removals of one node each, far from one another in the order of names."""
+    names = list(snapshot.nodes)
+    if not names:
+        raise InvalidRequest("the workload has no nodes; say how many", field="--nodes")
+    strided = [names[(7919 * index) % len(names)] for index in range(len(names))]
+    for number, name in zip(count(), cycle(strided), strict=False):
+        yield Scenario(name=f"without {name} ({number})", edits=(RemoveNodes(names=(name,)),))
+
+
 async def _ask(
     workload: Workload, course: Course, tell: Tell
 ) -> tuple[ClusterSnapshot, Sequence[float], Sequence[ScenarioAnswer], int | None]:
@@ -70,7 +80,7 @@ async def _ask(
             snapshot = one.snapshot()
             await one.push(snapshot)
             await one.solve(snapshot, workload.options)
-            asking = _scenarios(snapshot)
+            asking = removals(snapshot)
             await one.simulate(snapshot, list(islice(asking, 1)), workload.options)
             seconds: list[float] = []
             answers: list[ScenarioAnswer] = []
@@ -82,13 +92,3 @@ async def _ask(
                 answers += await one.simulate(snapshot, scenarios, workload.options)
                 seconds.append((one.clock.monotonic() - begun) / course.scenarios)
         return snapshot, seconds, answers, solver.peak_rss_bytes()
-
-
-def _scenarios(snapshot: ClusterSnapshot) -> Iterator[Scenario]:
-    """Yield removals of one node each, far from one another in the order of names."""
-    names = list(snapshot.nodes)
-    if not names:
-        raise InvalidRequest("the workload has no nodes; say how many", field="--nodes")
-    strided = [names[(7919 * index) % len(names)] for index in range(len(names))]
-    for number, name in zip(count(), cycle(strided), strict=False):
-        yield Scenario(name=f"without {name} ({number})", edits=(RemoveNodes(names=(name,)),))

@@ -44,6 +44,20 @@ Seed = Annotated[int, typer.Option(parser=whole(0, MOST), metavar="N", help="Of 
 Repeat = Annotated[
     int, typer.Option(parser=whole(1, _MANY), metavar="N", help="Runs, for p50 and p99.")
 ]
+Callers = Annotated[
+    int,
+    typer.Option(
+        parser=whole(1, 1000),
+        metavar="N",
+        help="Ask by so many at a time about one revision, against one of them alone.",
+    ),
+]
+Processes = Annotated[
+    int,
+    typer.Option(
+        parser=whole(0, 1000), metavar="N", help="With --callers: most processes of the solver."
+    ),
+]
 Check = Annotated[bool, typer.Option("--check/--no-check", help="Judge the plan afterwards.")]
 Output = Annotated[Format, typer.Option("--format", help="How to print.")]
 
@@ -77,16 +91,21 @@ def solve(
         PreferencePolicy,
         typer.Option(case_sensitive=False, help="Whether pods' preferences are tried at all."),
     ] = PreferencePolicy.RESPECT,
+    callers: Callers = 1,
+    processes: Processes = 0,
     check: Check = True,
     output: Output = Format.TABLE,
 ) -> None:
     """Time the way from decoded pods to an assignment in the hands of a client."""
     from benchmarks.solve import Course, bench_solve  # noqa: PLC0415  # imported when it runs
-    from cli.benching import Asked, chosen, measured  # noqa: PLC0415  # imported when it runs
+    from cli.benching import Asked, chosen, measured, together  # noqa: PLC0415  # as above
 
     asked = Asked(workload, pods, types, nodes, families, seed)
-    course = Course(repeat=repeat, fresh=fresh, delta=delta, check=check)
     options = SolveOptions(preference_policy=preference_policy)
+    if callers > 1:
+        measured(together(chosen(asked, options), callers, repeat, processes), output)
+        return
+    course = Course(repeat=repeat, fresh=fresh, delta=delta, check=check)
     measured(lambda tell: bench_solve(chosen(asked, options), course, tell), output)
 
 
@@ -153,13 +172,18 @@ def simulate(
     scenarios: Annotated[
         int, typer.Option(parser=whole(1, _MANY), metavar="N", help="What-ifs in one call.")
     ] = 1,
+    callers: Callers = 1,
+    processes: Processes = 0,
     output: Output = Format.TABLE,
 ) -> None:
     """Time what-ifs that take one node away from a cluster that runs."""
     from benchmarks.simulate import Course, bench_simulate  # noqa: PLC0415  # imported when it runs
-    from cli.benching import Asked, chosen, measured  # noqa: PLC0415  # imported when it runs
+    from cli.benching import Asked, chosen, measured, together  # noqa: PLC0415  # as above
 
     asked = Asked(workload, pods, types, nodes, families, seed)
+    if callers > 1:
+        measured(together(chosen(asked), callers, repeat, processes, scenarios), output)
+        return
     course = Course(repeat=repeat, scenarios=scenarios)
     measured(lambda tell: bench_simulate(chosen(asked), course, tell), output)
 

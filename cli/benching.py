@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import catalogues, consolidate
+from benchmarks.callers import Course, bench_callers
 from benchmarks.record import Record, readable
 from benchmarks.workloads.named import named
 from benchmarks.workloads.workload import Size, Workload
@@ -70,6 +71,14 @@ def to_consolidate(repeat: int, node_budget: str) -> consolidate.Course:
     if not 0 <= percent <= _ALL_PERCENT:
         raise InvalidRequest(f"{node_budget!r} is not a share such as 10%", field="--node-budget")
     return consolidate.Course(repeat=repeat, node_budget_percent=percent)
+
+
+def together(
+    workload: Workload, callers: int, repeat: int, processes: int, scenarios: int | None = None
+) -> Callable[[Callable[[str], None]], Record]:
+    """Return what measures callers at a time, of Simulate if it is said how many scenarios."""
+    course = Course(callers=callers, repeat=repeat, processes=processes, scenarios=scenarios)
+    return lambda tell: bench_callers(workload, course, tell)
 
 
 def for_quality(
