@@ -32,7 +32,12 @@ def asking(options: SolveOptions) -> Any:
 @contextlib.asynccontextmanager
 async def solver() -> AsyncIterator[tuple[Process, Any]]:
     """A solver process that may have one peer, and a stub that asks it."""
-    settings = {"LISTEN": "127.0.0.1:0", "PROBE_LISTEN": "127.0.0.1:0", "PROCESSES": "2", "GRACE_PERIOD": "1s"}
+    settings = {
+        "LISTEN": "127.0.0.1:0",
+        "PROBE_LISTEN": "127.0.0.1:0",
+        "PROCESSES": "2",
+        "GRACE_PERIOD": "1s",
+    }
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "services.solver"),
         cwd=ROOT,
