@@ -1,6 +1,6 @@
 """`joiner explain`: why a pod has no place, what a node or a pool is and does, out of files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cli.choices import load
@@ -9,7 +9,7 @@ from cli.explained import explained
 from cli.failures import bad_input_exits, end, progress
 from cli.formats import Format, print_json, print_notes
 from cli.held import held
-from cli.options import Choices, Subject
+from cli.options import Asked, Subject
 from libs.domain.errors import InvalidRequest, NotFound
 from libs.domain.explanation import Explanation, PodSituation
 from libs.domain.question import SubjectKind
@@ -18,12 +18,10 @@ from libs.wire.explanation_json import explanation_document
 from services.solver.core.explaining.explain import explain
 
 
-def run(
-    subject: Subject, files: Sequence[str], catalogue: str, output: Format, choices: Choices
-) -> None:
+def run(subject: Subject, asked: Asked) -> None:
     """Carry out `joiner explain`."""
     with bad_input_exits(), progress("reading") as status:
-        cluster, options = load(files, catalogue, choices)
+        cluster, options = load(asked.files, asked.catalogue, asked.choices)
         status.update("deciding")
         name = _name(cluster.snapshot, subject)
         try:
@@ -32,7 +30,7 @@ def run(
             raise InvalidRequest(str(error)) from None
     answer = _with_reason(answer, held(cluster.documents))
     print_notes(cluster.notes)
-    if output is Format.JSON:
+    if asked.output is Format.JSON:
         print_json(explanation_document(answer))
     else:
         for line in explained(cluster.snapshot, answer):

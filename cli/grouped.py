@@ -16,22 +16,15 @@ _TEXTS = tuple[str, ...]
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
     """Return the command as typer is to see it: annotated fields of dataclasses are options.
 
-    A field that has no `Annotated` keeps its default. `tuple[str, ...]` is an option that may be
-    given several times.
+    So are those of a dataclass in a dataclass. Any other field that has no `Annotated` keeps its
+    default. `tuple[str, ...]` is an option that may be given several times.
     """
     hints = get_type_hints(command, include_extras=True)
-    groups = {
-        name: _options(hint)
-        for name, hint in hints.items()
-        if isinstance(hint, type) and is_dataclass(hint)
-    }
+    groups = {name: hint for name, hint in hints.items() if _is_group(hint)}
 
     @wraps(command)
     def unfolded(**given: Any) -> None:
-        folded = {
-            name: hints[name](**{one.name: _as_field(given.pop(one.name)) for one in options})
-            for name, options in groups.items()
-        }
+        folded = {name: _folded(group, given) for name, group in groups.items()}
         command(**given, **folded)
 
     parameters = list(_parameters(signature(command), hints, groups))
@@ -42,27 +35,46 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _parameters(
-    stated: Signature, hints: dict[str, Any], groups: dict[str, list[Parameter]]
+    stated: Signature, hints: dict[str, Any], groups: dict[str, Any]
 ) -> Iterator[Parameter]:
     for name, parameter in stated.parameters.items():
         if name in groups:
-            yield from groups[name]
+            yield from _options(groups[name])
         else:
             yield parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints[name])
 
 
-def _options(group: Any) -> list[Parameter]:
+def _options(group: Any) -> Iterator[Parameter]:
+    for one, hint in _members(group):
+        if _is_group(hint):
+            yield from _options(hint)
+        elif get_origin(hint) is Annotated:
+            yield Parameter(
+                one.name,
+                Parameter.KEYWORD_ONLY,
+                default=_default(one),
+                annotation=_as_option(hint),
+            )
+
+
+def _folded(group: Any, given: dict[str, Any]) -> Any:
+    """Return the group with its options, which are taken from what was given."""
+    values = {}
+    for one, hint in _members(group):
+        if _is_group(hint):
+            values[one.name] = _folded(hint, given)
+        elif get_origin(hint) is Annotated:
+            values[one.name] = _as_field(given.pop(one.name))
+    return group(**values)
+
+
+def _members(group: Any) -> list[tuple[Field[Any], Any]]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(
-            one.name,
-            Parameter.KEYWORD_ONLY,
-            default=_default(one),
-            annotation=_as_option(hints[one.name]),
-        )
-        for one in fields(group)
-        if get_origin(hints[one.name]) is Annotated
-    ]
+    return [(one, hints[one.name]) for one in fields(group)]
+
+
+def _is_group(hint: Any) -> bool:
+    return isinstance(hint, type) and is_dataclass(hint)
 
 
 def _default(field: Field[Any]) -> Any:

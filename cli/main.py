@@ -14,6 +14,7 @@ from cli.failures import OneLineErrors
 from cli.formats import Format
 from cli.grouped import grouped
 from cli.options import (
+    Asked,
     Bounds,
     CatalogueName,
     Choices,
@@ -174,54 +175,45 @@ def run(
 @grouped
 def explain_pod(
     name: Annotated[str, typer.Argument(metavar="NS/NAME", help="The pod.")],
-    files: Files,
-    choices: Choices,
-    catalogue: CatalogueName = "kwok",
-    output: Output = Format.TABLE,
+    asked: Asked,
 ) -> None:
     """Say where a pod goes, or what keeps it from each pool and node and what would help.
 
     Every change that is proposed was tried. Exit code 0: answered; 2: bad input.
     """
-    from cli.explain import run  # noqa: PLC0415  # imported when it runs
-
-    run(Subject(kind=SubjectKind.POD_NAME, name=name), files, catalogue, output, choices)
+    _explain(SubjectKind.POD_NAME, name, asked)
 
 
 @explains.command("node")
 @grouped
 def explain_node(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The node, or a claim in flight.")],
-    files: Files,
-    choices: Choices,
-    catalogue: CatalogueName = "kwok",
-    output: Output = Format.TABLE,
+    asked: Asked,
 ) -> None:
     """Say what a node holds, which waiting pods it could take, what would be cheaper.
 
     Exit code 0: answered; 2: bad input.
     """
-    from cli.explain import run  # noqa: PLC0415  # imported when it runs
-
-    run(Subject(kind=SubjectKind.NODE, name=name), files, catalogue, output, choices)
+    _explain(SubjectKind.NODE, name, asked)
 
 
 @explains.command("pool")
 @grouped
 def explain_pool(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The NodePool.")],
-    files: Files,
-    choices: Choices,
-    catalogue: CatalogueName = "kwok",
-    output: Output = Format.TABLE,
+    asked: Asked,
 ) -> None:
     """Say what a pool could buy, what each requirement takes away, which pods it refuses.
 
     Exit code 0: answered; 2: bad input.
     """
+    _explain(SubjectKind.NODEPOOL, name, asked)
+
+
+def _explain(kind: SubjectKind, name: str, asked: Asked) -> None:
     from cli.explain import run  # noqa: PLC0415  # imported when it runs
 
-    run(Subject(kind=SubjectKind.NODEPOOL, name=name), files, catalogue, output, choices)
+    run(Subject(kind=kind, name=name), asked)
 
 
 @imports.callback()

@@ -30,10 +30,8 @@ class Machines(StrEnum):
     NONE = "none"
 
 
-Files = Annotated[
-    list[str],
-    typer.Option("-f", "--filename", help="YAML or JSON as kubectl prints it; - reads stdin."),
-]
+_FILES = typer.Option("-f", "--filename", help="YAML or JSON as kubectl prints it; - reads stdin.")
+Files = Annotated[list[str], _FILES]
 CatalogueName = Annotated[
     str, typer.Option(help="kwok, aws, or a file in the schema of KWOK's instance types.")
 ]
@@ -113,6 +111,16 @@ class Bounds:
             help="Most pods to move; without it any number.",
         ),
     ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What every question about one thing has in common, as it was typed."""
+
+    files: Annotated[tuple[str, ...], _FILES]
+    choices: Choices
+    catalogue: CatalogueName = "kwok"
+    output: Output = Format.TABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

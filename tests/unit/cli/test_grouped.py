@@ -37,6 +37,25 @@ def test_fields_are_options_and_come_back_as_their_group() -> None:
     ]
 
 
+def test_a_group_in_a_group_is_unfolded_in_its_place() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Outer:
+        before: Annotated[str, typer.Option()]
+        inner: _Group
+        after: Annotated[str, typer.Option()] = "b"
+
+    def command(outer: Outer) -> None:
+        given.append(outer)
+
+    given: list[Outer] = []
+    command.__annotations__["outer"] = Outer
+    unfolded = grouped(command)
+
+    assert list(inspect.signature(unfolded).parameters) == ["before", "count", "texts", "after"]
+    unfolded(before="a", count=5, texts=["x"], after="c")
+    assert given == [Outer(before="a", inner=_Group(count=5, texts=("x",)), after="c")]
+
+
 def test_what_is_not_typed_has_the_default_of_its_field() -> None:
     assert _given("a") == [("a", _Group())]
 
