@@ -37,6 +37,7 @@ _FILTERS = {
     Rule.POD_AFFINITY: "pod affinity",
     Rule.POD_ANTI_AFFINITY: "pod anti-affinity",
     Rule.NODE_FEATURES: "pod's required features",
+    Rule.VOLUME_BINDING: "free persistent volumes",
     Rule.DEVICES: "devices",
 }
 """What kube-scheduler's filters are called, where that is not the name of the rule."""

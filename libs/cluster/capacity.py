@@ -91,7 +91,6 @@ class Capacity:
             csi_nodes=self._objects.of(storage.CsiNode, "CSINode"),
             claims=claims,
             nominations=self._nominations,
-            disks=held.disks,
         )
         found = nodes(inputs, self._nodes, problems)
         return Built(

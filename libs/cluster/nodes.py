@@ -7,7 +7,7 @@ Source: `docs/architecture.md`, law 4; `docs/sources.md` J1 and J6.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
@@ -15,10 +15,9 @@ from libs.cluster.memo import Memo
 from libs.cluster.problems import Problems
 from libs.domain.capacity import NodeClassRef, ObservedAllocatable
 from libs.domain.errors import InvalidRequest
-from libs.domain.labels import HOSTNAME, INSTANCE_TYPE
+from libs.domain.labels import INSTANCE_TYPE
 from libs.domain.node import Node
 from libs.domain.nodeclaim import ConditionType, NodeClaim
-from libs.domain.pod import VolumeAttachCount
 from libs.domain.reason import TargetKind
 from libs.domain.resources import Resources
 from libs.kube.convert.node import node_view
@@ -37,8 +36,6 @@ class NodeInputs:
     claims: Mapping[str, NodeClaim]
     nominations: Nominations
     """Those that have not ended."""
-    disks: Mapping[str, tuple[VolumeAttachCount, ...]]
-    """Disks of hosts that may still be taken, by the host's label."""
 
 
 def nodes(inputs: NodeInputs, memo: Memo[Node], problems: Problems) -> dict[str, Node]:
@@ -52,21 +49,11 @@ def nodes(inputs: NodeInputs, memo: Memo[Node], problems: Problems) -> dict[str,
         nominated = _nominated_until(inputs.nominations, name, claim)
         arguments = (node, claim, csi, leaving, nominated)
         try:
-            view = memo.get(name, arguments, partial(_view, *arguments))
-            found[name] = _with_disks(view, inputs.disks) if inputs.disks else view
+            found[name] = memo.get(name, arguments, partial(_view, *arguments))
         except InvalidRequest as error:
             problems.add("Node", "", name, error)
     memo.retain(found)
     return found
-
-
-def _with_disks(node: Node, disks: Mapping[str, tuple[VolumeAttachCount, ...]]) -> Node:
-    """Return the node with its disks among what it can attach."""
-    own = disks.get(dict(node.labels).get(HOSTNAME, ""))
-    if own is None:
-        return node
-    limits = sorted((*node.volume_limits, *own), key=lambda one: one.driver)
-    return replace(node, volume_limits=tuple(limits))
 
 
 def is_leaving(claim: NodeClaim, claims: Mapping[str, NodeClaim]) -> bool:

@@ -161,6 +161,7 @@ class Shapes:
                 shared_volumes=completion.volumes.shared,
                 exclusive_disks=completion.volumes.exclusive,
                 storage_rooms=completion.volumes.rooms,
+                unbound_claims=completion.volumes.unbound,
                 device_claims=completion.device_claims,
             )
         return found

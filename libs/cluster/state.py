@@ -251,6 +251,7 @@ class ClusterState:
             observed_allocatable=self._capacity.observed(built),
             device_pools=keyed("device_pools", device_pools),
             device_classes=keyed("device_classes", device_classes),
+            volume_kinds=keyed("volume_kinds", self._held_storage().kinds.all),
             set_aside=keyed("set_aside", problems.set_aside(now, self._since)),
         )
 

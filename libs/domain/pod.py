@@ -21,6 +21,7 @@ from libs.domain.topology import (
     TopologySpread,
     WeightedPodAffinityTerm,
 )
+from libs.domain.volume import UnboundClaim
 
 PodUid = NewType("PodUid", str)
 
@@ -162,6 +163,10 @@ class PodShape:
     """Those that other pods name, too, sorted."""
     storage_rooms: tuple[StorageRoom, ...] = ()
     """All must hold; only of drivers that say how much room there is."""
+    unbound_claims: tuple[UnboundClaim, ...] = ()
+    """Claims for which there are volumes that other claims may take, too, in the order in which
+    they choose; where they could be bound, were there no others, `volumes` and `storage_rooms` say.
+    """
     required_features: tuple[str, ...] = ()
     """What the kubelet has to say that it can do, sorted."""
     request_fields: tuple[RequestField, ...] = ()

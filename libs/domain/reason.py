@@ -37,6 +37,7 @@ class Rule(StrEnum):
     POOL_VALUES = "pool values"
     STORAGE_CAPACITY = "storage capacity"
     NODE_FEATURES = "node features"
+    VOLUME_BINDING = "volume binding"
 
 
 class TargetKind(StrEnum):

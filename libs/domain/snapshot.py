@@ -23,6 +23,7 @@ from libs.domain.nodepool import NodePool
 from libs.domain.pod import PodShape
 from libs.domain.pod_change import changes, merged
 from libs.domain.pod_table import PodBlock, PodTable
+from libs.domain.volume import VolumeKind
 from libs.domain.workload import (
     CapacityBuffer,
     DaemonSet,
@@ -81,6 +82,7 @@ class ClusterSnapshot:
     observed_allocatable: Mapping[str, ObservedAllocatable] = field(default_factory=_nothing)
     device_pools: Mapping[str, DevicePool] = field(default_factory=_nothing)
     device_classes: Mapping[str, DeviceClass] = field(default_factory=_nothing)
+    volume_kinds: Mapping[str, VolumeKind] = field(default_factory=_nothing)
     set_aside: Mapping[str, SetAside] = field(default_factory=_nothing)
 
 
@@ -125,6 +127,7 @@ KEYS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
         "observed_allocatable": lambda item: item.key,
         "device_pools": lambda item: item.key,
         "device_classes": lambda item: item.name,
+        "volume_kinds": lambda item: item.key,
         "set_aside": lambda item: item.key,
     }
 )

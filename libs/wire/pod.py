@@ -34,6 +34,7 @@ from libs.wire.topology import (
     encode_topology_spread,
     encode_weighted_pod_affinity_term,
 )
+from libs.wire.volume import decode_unbound_claim, encode_unbound_claim
 
 _PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
 _LAST_PORT = 65_535
@@ -75,6 +76,7 @@ def decode_pod_shape(message: pb.PodShape) -> PodShape:
         shared_volumes=each("shared_volumes", message.shared_volumes, _decode_shared_volume),
         exclusive_disks=each("exclusive_disks", message.exclusive_disks, _decode_exclusive_disk),
         storage_rooms=each("storage_rooms", message.storage_rooms, _decode_storage_room),
+        unbound_claims=each("unbound_claims", message.unbound_claims, decode_unbound_claim),
         required_features=tuple(sorted(message.required_features)),
         request_fields=each("request_fields", message.request_fields, _decode_request_field),
     )
@@ -105,6 +107,7 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
         shared_volumes=some(_encode_shared_volume, shape.shared_volumes),
         exclusive_disks=some(_encode_exclusive_disk, shape.exclusive_disks),
         storage_rooms=some(_encode_storage_room, shape.storage_rooms),
+        unbound_claims=some(encode_unbound_claim, shape.unbound_claims),
         required_features=shape.required_features or None,
         request_fields=some(_encode_request_field, shape.request_fields),
     )

@@ -35,6 +35,7 @@ from libs.wire.nodeclaim import decode_nodeclaim, encode_nodeclaim
 from libs.wire.nodepool import decode_nodepool, encode_nodepool
 from libs.wire.pod import decode_pod_shape, encode_pod_shape
 from libs.wire.pod_table import decode_pod_table, encode_pod_table
+from libs.wire.volume import decode_volume_kind, encode_volume_kind
 from libs.wire.workload import (
     decode_capacity_buffer,
     decode_daemonset,
@@ -183,6 +184,7 @@ def _decode_upserts(message: pb.SnapshotUpdate) -> dict[str, tuple[Any, ...]]:
         ),
         "device_pools": each("device_pools", message.device_pools, decode_device_pool),
         "device_classes": each("device_classes", message.device_classes, decode_device_class),
+        "volume_kinds": each("volume_kinds", message.volume_kinds, decode_volume_kind),
         "set_aside": each("set_aside", message.set_aside, decode_set_aside),
     }
     return {name: unique(name, items, KEYS[name]) for name, items in upserts.items()}
@@ -207,6 +209,7 @@ def _encode_upserts(message: pb.SnapshotUpdate, upserts: Mapping[str, Iterable[A
     )
     message.device_pools.extend(map(encode_device_pool, upserts["device_pools"]))
     message.device_classes.extend(map(encode_device_class, upserts["device_classes"]))
+    message.volume_kinds.extend(map(encode_volume_kind, upserts["volume_kinds"]))
     message.set_aside.extend(map(encode_set_aside, upserts["set_aside"]))
 
 
@@ -226,6 +229,7 @@ def _decode_removals(message: pb.SnapshotUpdate) -> dict[str, tuple[Any, ...]]:
         "observed_allocatable": tuple(message.removed_observed_allocatable),
         "device_pools": tuple(message.removed_device_pools),
         "device_classes": tuple(message.removed_device_classes),
+        "volume_kinds": tuple(message.removed_volume_kinds),
         "set_aside": tuple(message.removed_set_aside),
     }
 
@@ -245,6 +249,7 @@ def _encode_removals(message: pb.SnapshotUpdate, removals: Mapping[str, Iterable
     message.removed_observed_allocatable.extend(removals["observed_allocatable"])
     message.removed_device_pools.extend(removals["device_pools"])
     message.removed_device_classes.extend(removals["device_classes"])
+    message.removed_volume_kinds.extend(removals["volume_kinds"])
     message.removed_set_aside.extend(removals["set_aside"])
 
 

@@ -7,7 +7,7 @@ short form are merged into the object that it becomes, and `cluster` holds objec
 Law: an unknown field is an error, so that a slip of the pen does not test nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -38,6 +38,7 @@ _IN_FLIGHT = {*_OBJECT, "pool", "zone", "type", "capacityType", "cpu", "memory",
     *("resources", "taints", "startupTaints", "labels"),
 }
 _CLAIM = {*_OBJECT, "class", "volume", "access", "bound", "size", "disk", "labels"}
+_FREE = {*_OBJECT, "class", "at", "access", "size", "disk", "labels", "keptFor"}
 _CLASS = {*_OBJECT, "zones", "mode", "provisioner", "default", "capacities"}
 _CAPACITY = {"at", "most", "largest"}
 
@@ -49,6 +50,7 @@ def objects(scenario: Short) -> list[Object]:
         *map(_pool, scenario.get("pools", ())),
         *many(map(_storage_class, scenario.get("storageClasses", ()))),
         *many(map(_volume_claim, scenario.get("volumeClaims", ()))),
+        *map(_free_volume, scenario.get("volumes", ())),
         *map(daemon_set, scenario.get("daemons", ())),
         *many(map(_node, scenario.get("nodes", ()))),
         *map(device_class, scenario.get("deviceClasses", ())),
@@ -256,31 +258,43 @@ def _volume_claim(short: Short) -> Iterator[Object]:
         if short.get("bound", True):
             claim["status"]["phase"] = "Bound"
             claim["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes"}
-        yield _volume(short, access, size)
+        volume = _volume(short, access, short["volume"])
+        volume["metadata"]["name"] = f"volume-{name}"
+        volume["spec"]["claimRef"] = {"namespace": "default", "name": name}
+        yield volume
     yield _finished(claim, short)
 
 
-def _volume(short: Short, access: list[str], size: dict[str, str]) -> Object:
+def _free_volume(short: Short) -> Object:
+    """Return a volume that claims may take, be it one alone (`keptFor`)."""
+    checked(short, _FREE)
+    access = short.get("access", "ReadWriteOnce").split()
+    made = _volume(short, access, short.get("at", ()))
+    if "keptFor" in short:
+        made["spec"]["claimRef"] = {"namespace": "default", "name": short["keptFor"]}
+    made["status"] = {"phase": "Available"}
+    return _finished(made, short)
+
+
+def _volume(short: Short, access: list[str], at: Iterable[Iterable[str]]) -> Object:
+    """Return a volume that nodes reach which meet all requirements of any of these terms."""
     spec: Object = {
-        "capacity": size,
+        "capacity": {"storage": short.get("size", "1Gi")},
         "accessModes": access,
         "storageClassName": short.get("class", ""),
-        "claimRef": {"namespace": "default", "name": short["name"]},
     }
     disk = short.get("disk", short["name"])
     if isinstance(disk, str):
         disk = {"csi": {"driver": "csi.example.com", "volumeHandle": disk}}
     spec |= disk
-    terms = [{"matchExpressions": [requirement(one) for one in term]} for term in short["volume"]]
+    terms = [{"matchExpressions": [requirement(one) for one in term]} for term in at]
     if terms:
         spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
+    labels = {canonical(key): value for key, value in short.get("labels", {}).items()}
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {
-            "name": f"volume-{short['name']}",
-            "labels": {canonical(key): value for key, value in short.get("labels", {}).items()},
-        },
+        "metadata": {"name": short["name"], "labels": labels},
         "spec": spec,
     }
 

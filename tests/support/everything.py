@@ -42,6 +42,7 @@ from libs.domain.resources import Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.topology import PreferredNodeTerm, WeightedPodAffinityTerm
+from libs.domain.volume import UnboundClaim, VolumeKind, VolumePlace
 from libs.domain.workload import (
     CapacityBuffer,
     Gang,
@@ -148,6 +149,7 @@ def everything() -> ClusterSnapshot:
                 extended_resource="example.com/gpu",
             )
         ],
+        volume_kinds=[VolumeKind(key="disks", places=(VolumePlace(count=2, terms=(_ZONE_A,)),))],
         set_aside=[SetAside(kind="Pod", namespace="default", name="x", message="bad", since=NOW)],
     )
 
@@ -180,6 +182,14 @@ def _shapes() -> list[PodShape]:
             storage_rooms=(
                 StorageRoom(
                     storage_class="late", size=1 << 30, published=(_ZONE_A,), starting=(ANYTHING,)
+                ),
+            ),
+            unbound_claims=(
+                UnboundClaim(
+                    claim="default/data",
+                    kinds=("disks",),
+                    made=(_ZONE_A,),
+                    made_at_start=(ANYTHING,),
                 ),
             ),
             required_features=("RestartAllContainersOnContainerExits",),

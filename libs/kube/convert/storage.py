@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from libs.domain.pod import VolumeAttachCount
 from libs.kube.convert.attached_disk import AttachedDisk, disk_of_volume
-from libs.kube.convert.host_volume import NO_PROVISIONER, disks_by_host
 from libs.kube.convert.storage_room import Rooms, published
+from libs.kube.convert.volume_kind import VolumeKinds, volume_kinds
 from libs.kube.convert.volume_matching import Offer, offered
 from libs.kube.objects.storage import (
     CsiDriver,
@@ -56,12 +55,9 @@ class Storage:
         return offered(self.volumes.values())
 
     @cached_property
-    def disks(self) -> Mapping[str, tuple[VolumeAttachCount, ...]]:
-        """Return how many disks of hosts may still be taken, by the host's label."""
-        classes = [
-            one.metadata.name for one in self.classes.values() if one.provisioner == NO_PROVISIONER
-        ]
-        return disks_by_host(classes, self.offer, self.claims) if classes else {}
+    def kinds(self) -> VolumeKinds:
+        """Return the kinds of those volumes."""
+        return volume_kinds(self.offer, self.claims)
 
     @cached_property
     def attached_disks(self) -> Mapping[str, AttachedDisk]:

@@ -7,14 +7,14 @@ Source: kube-scheduler's VolumeBinding and NodeVolumeLimits; `docs/sources.md` B
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME, ZONE
 from libs.domain.pod import ExclusiveDisk, SharedVolume, StorageRoom, VolumeAttachCount
 from libs.domain.requirements import ANYTHING
-from libs.kube.convert.host_volume import NO_PROVISIONER, disk_driver
+from libs.domain.volume import UnboundClaim
 from libs.kube.convert.inline_disk import InlineDisk
 from libs.kube.convert.migration import CSI_OF_PLUGIN, reached_places
 from libs.kube.convert.storage import PodClaim, Storage
@@ -24,6 +24,7 @@ from libs.kube.convert.volume_matching import (
     class_name,
     common_places,
     competing,
+    in_order_of_choice,
     storage_room,
     waiting,
 )
@@ -42,6 +43,7 @@ from libs.kube.objects.storage import (
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
 ONE_POD = "ReadWriteOncePod"
 
 
@@ -54,6 +56,7 @@ class PodVolumes:
     shared: tuple[SharedVolume, ...] = ()
     exclusive: tuple[ExclusiveDisk, ...] = ()
     rooms: tuple[StorageRoom, ...] = ()
+    unbound: tuple[UnboundClaim, ...] = ()
 
 
 NO_VOLUMES = PodVolumes()
@@ -126,6 +129,7 @@ def resolve(
                 if one.claim in shared
             ),
             rooms=tuple(one for one in map(storage_room, groups, together) if one is not None),
+            unbound=tuple(_unbound(groups, storage, shared)),
             exclusive=tuple(
                 sorted(
                     one.exclusive
@@ -258,6 +262,21 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
     return found
 
 
+def _unbound(
+    groups: Iterable[Sequence[Waiting]], storage: Storage, shared: frozenset[str]
+) -> Iterator[UnboundClaim]:
+    """Yield the claims that compete for volumes, be it with claims of other pods."""
+    choosing = [one for group in groups if any(each.volumes for each in group) for one in group]
+    for one in in_order_of_choice(choosing):
+        own = f"{one.claim.metadata.namespace}/{one.claim.metadata.name}"
+        yield UnboundClaim(
+            claim=own if own in shared else "",
+            kinds=tuple(dict.fromkeys(storage.kinds.of[volume.name] for volume in one.volumes)),
+            made=one.made if one.room is None else one.room.published,
+            made_at_start=one.made if one.room is None else one.room.starting,
+        )
+
+
 def _nowhere_together(claims: Iterable[Waiting]) -> InvalidRequest:
     names = ", ".join(f'"{one.claim.metadata.name}"' for one in claims)
     return InvalidRequest(
@@ -299,6 +318,4 @@ def _shown(namespace: str, name: str) -> str:
 
 def _driver_of_class(storage_class: StorageClass) -> str:
     provisioner = storage_class.provisioner
-    if provisioner == NO_PROVISIONER:
-        return disk_driver(storage_class.metadata.name)
-    return CSI_OF_PLUGIN.get(provisioner, provisioner)
+    return "" if provisioner == NO_PROVISIONER else CSI_OF_PLUGIN.get(provisioner, provisioner)

@@ -161,6 +161,11 @@ def competing(claims: Sequence[Waiting]) -> list[list[Waiting]]:
     return [members for _, members in groups]
 
 
+def in_order_of_choice(claims: Iterable[Waiting]) -> list[Waiting]:
+    """Return the claims of a pod in the order in which they choose: the smallest one first."""
+    return sorted(claims, key=lambda one: _size(one.claim.spec.resources.requests))
+
+
 def common_places(claims: Sequence[Waiting]) -> Places:
     """Return where all claims of a group can be bound at once."""
     return claims[0].places if len(claims) == 1 else _jointly(claims)
@@ -203,8 +208,7 @@ def _jointly(claims: Sequence[Waiting]) -> Places:
     Where volumes have few places in all, those that several of them reach at once are tried, too;
     where they have many, as disks of hosts do, each is taken to reach no other's.
     """
-    ordered = sorted(claims, key=lambda one: _size(one.claim.spec.resources.requests))
-    choices = [_Choice.of(one) for one in ordered]
+    choices = [_Choice.of(one) for one in in_order_of_choice(claims)]
     there: dict[Requirements, set[str]] = {place: set() for one in claims for place in one.made}
     for volume in (volume for one in claims for volume in one.volumes):
         for place in volume.places:

@@ -11,17 +11,14 @@ from typing import TypeVar
 
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.labels import HOSTNAME
-from libs.domain.pod import PodShape
 from libs.domain.reason import TargetKind
 from libs.domain.resources import Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import PreferencePolicy, SolveOptions
 from libs.domain.topology import PodAffinityTerm, TopologySpread
-from services.solver.core.devices.allocating import Grant
 from services.solver.core.devices.extended import resource_classes
 from services.solver.core.offers.market import NOTHING_REMEMBERED
 from services.solver.core.packing.encode import encode, problem
-from services.solver.core.packing.problem import Problem
 
 _Constraint = TypeVar("_Constraint", PodAffinityTerm, TopologySpread)
 
@@ -64,7 +61,7 @@ def _accepting(snapshot: ClusterSnapshot, pod_uid: str) -> Iterable[str]:
         encoded.standing.names[position]
         for position in bins[counts > 0].tolist()
         if encoded.standing.kinds[position] is TargetKind.NODE
-        and _has_devices(made, ask.shape, position)
+        and made.algebra.grants.has_on_standing(ask.shape, position)
     ]
 
 
@@ -140,8 +137,3 @@ def _parts(snapshot: ClusterSnapshot) -> Iterable[tuple[frozenset[str], ClusterS
             for name, node in snapshot.nodes.items()
         }
         yield frozenset(names), snapshot if len(parts) == 1 else replace(snapshot, nodes=nodes)
-
-
-def _has_devices(made: Problem, shape: PodShape, position: int) -> bool:
-    devices = made.devices
-    return devices is None or isinstance(devices.on_standing(shape, position), Grant)

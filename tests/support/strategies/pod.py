@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from libs.domain import device, pod, taint, topology
+from libs.domain import device, pod, taint, topology, volume
 from libs.domain.pod_table import PodTable
 from libs.domain.reason import TargetKind
 from tests.support.strategies.values import (
@@ -158,6 +158,15 @@ device_classes = st.builds(
     device.DeviceClass, name=names, selectors=tuples(texts), extended_resource=texts
 )
 
+volume_kinds = st.builds(
+    volume.VolumeKind,
+    key=names,
+    places=tuples(
+        st.builds(
+            volume.VolumePlace, count=st.integers(1, 2**31), terms=tuples(requirements, least=1)
+        )
+    ),
+)
 attach_counts = st.builds(pod.VolumeAttachCount, driver=names, count=counts)
 shapes = st.builds(
     pod.PodShape,
@@ -205,6 +214,15 @@ shapes = st.builds(
             size=st.integers(0, 2**63 - 1),
             published=tuples(requirements),
             starting=tuples(requirements),
+        )
+    ),
+    unbound_claims=tuples(
+        st.builds(
+            volume.UnboundClaim,
+            claim=texts,
+            kinds=tuples(names),
+            made=tuples(requirements),
+            made_at_start=tuples(requirements),
         )
     ),
     required_features=by_key(names, str),

@@ -19,7 +19,13 @@ from tests.support.strategies.cluster import (
     pod_disruption_budgets,
     set_aside,
 )
-from tests.support.strategies.pod import device_classes, device_pools, pod_tables, shapes
+from tests.support.strategies.pod import (
+    device_classes,
+    device_pools,
+    pod_tables,
+    shapes,
+    volume_kinds,
+)
 from tests.support.strategies.values import amounts, instants, names, sorted_names
 
 epochs = st.builds(Epoch, lease_transitions=amounts, boot_id=names)
@@ -41,6 +47,7 @@ COLLECTIONS: dict[str, st.SearchStrategy[Any]] = {
     "observed_allocatable": observed,
     "device_pools": device_pools,
     "device_classes": device_classes,
+    "volume_kinds": volume_kinds,
     "set_aside": set_aside,
 }
 

@@ -243,6 +243,104 @@ class StorageRoom(_message.Message):
 Global___StorageRoom: _TypeAlias = StorageRoom  # noqa: Y015
 
 @_typing.final
+class VolumeKind(_message.Message):
+    """Volumes that are there and free, and that no claim tells apart but by where they can be used."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KEY_FIELD_NUMBER: _builtins.int
+    PLACES_FIELD_NUMBER: _builtins.int
+    key: _builtins.str
+    """Class, size and the like, as text. Required."""
+    @_builtins.property
+    def places(self) -> _containers.RepeatedCompositeFieldContainer[Global___VolumePlace]:
+        """How many there are where, in the order in which claims choose."""
+
+    def __init__(
+        self,
+        *,
+        key: _builtins.str = ...,
+        places: _abc.Iterable[Global___VolumePlace] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "places", b"places"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VolumeKind: _TypeAlias = VolumeKind  # noqa: Y015
+
+@_typing.final
+class VolumePlace(_message.Message):
+    """Some volumes of a kind that can be used in the same place."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COUNT_FIELD_NUMBER: _builtins.int
+    TERMS_FIELD_NUMBER: _builtins.int
+    count: _builtins.int
+    """How many, at least 1."""
+    @_builtins.property
+    def terms(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
+        """Nodes that can use them, any one of these suffices; never empty. One without requirements allows every node."""
+
+    def __init__(
+        self,
+        *,
+        count: _builtins.int = ...,
+        terms: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "terms", b"terms"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VolumePlace: _TypeAlias = VolumePlace  # noqa: Y015
+
+@_typing.final
+class UnboundClaim(_message.Message):
+    """A claim of a pod that is bound when the pod has a node, to a volume that is there if any is."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CLAIM_FIELD_NUMBER: _builtins.int
+    KINDS_FIELD_NUMBER: _builtins.int
+    MADE_FIELD_NUMBER: _builtins.int
+    MADE_AT_START_FIELD_NUMBER: _builtins.int
+    claim: _builtins.str
+    """Namespace and name of the claim, joined by a slash, where other pods use it, too; else empty."""
+    @_builtins.property
+    def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Kinds of volumes that it may take, the best one first."""
+
+    @_builtins.property
+    def made(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
+        """Where a volume can be made for it if there is none left, any one of these suffices; empty: nowhere."""
+
+    @_builtins.property
+    def made_at_start(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
+        """The same of nodes that are not initialized, or not there yet: of those no driver can have said that there is no
+        room.
+        """
+
+    def __init__(
+        self,
+        *,
+        claim: _builtins.str = ...,
+        kinds: _abc.Iterable[_builtins.str] | None = ...,
+        made: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+        made_at_start: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["claim", b"claim", "kinds", b"kinds", "made", b"made", "made_at_start", b"made_at_start"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnboundClaim: _TypeAlias = UnboundClaim  # noqa: Y015
+
+@_typing.final
 class PodShape(_message.Message):
     """Everything that decides where a pod may run, and where its requests are written. Pods that cannot be told apart
     by it share one shape; what decides when or which pod is a column of PodTable.
@@ -272,6 +370,7 @@ class PodShape(_message.Message):
     STORAGE_ROOMS_FIELD_NUMBER: _builtins.int
     REQUIRED_FEATURES_FIELD_NUMBER: _builtins.int
     REQUEST_FIELDS_FIELD_NUMBER: _builtins.int
+    UNBOUND_CLAIMS_FIELD_NUMBER: _builtins.int
     id: _builtins.int
     """Number that rows refer to; unique and stable within an epoch. Any value."""
     namespace: _builtins.str
@@ -360,6 +459,10 @@ class PodShape(_message.Message):
         everything, and from pushers that do not say it. Decides nothing: explanations name fields by it.
         """
 
+    @_builtins.property
+    def unbound_claims(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnboundClaim]:
+        """Claims for which there are volumes that other claims may take, too, in the order in which they choose."""
+
     def __init__(
         self,
         *,
@@ -385,10 +488,11 @@ class PodShape(_message.Message):
         storage_rooms: _abc.Iterable[Global___StorageRoom] | None = ...,
         required_features: _abc.Iterable[_builtins.str] | None = ...,
         request_fields: _abc.Iterable[Global___RequestField] | None = ...,
+        unbound_claims: _abc.Iterable[Global___UnboundClaim] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["node_selector", b"node_selector", "requests", b"requests"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "request_fields", b"request_fields", "requests", b"requests", "required_features", b"required_features", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "storage_rooms", b"storage_rooms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["affinity", b"affinity", "anti_affinity", b"anti_affinity", "device_claims", b"device_claims", "exclusive_disks", b"exclusive_disks", "host_ports", b"host_ports", "id", b"id", "labels", b"labels", "namespace", b"namespace", "node_selector", b"node_selector", "preferred_affinity", b"preferred_affinity", "preferred_anti_affinity", b"preferred_anti_affinity", "preferred_node_terms", b"preferred_node_terms", "request_fields", b"request_fields", "requests", b"requests", "required_features", b"required_features", "required_node_terms", b"required_node_terms", "shared_volumes", b"shared_volumes", "storage_rooms", b"storage_rooms", "tolerations", b"tolerations", "topology_spread", b"topology_spread", "unbound_claims", b"unbound_claims", "volume_attach_counts", b"volume_attach_counts", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

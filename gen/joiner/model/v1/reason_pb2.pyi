@@ -82,6 +82,8 @@ class _RuleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rule.ValueType],
     """The storage driver has no room for a volume that is yet to be made."""
     RULE_NODE_FEATURES: _Rule.ValueType  # 27
     """The node's kubelet does not declare what the pod needs."""
+    RULE_VOLUME_BINDING: _Rule.ValueType  # 28
+    """Every volume that a claim could take has been taken, and none is made for it there."""
 
 class Rule(_Rule, metaclass=_RuleEnumTypeWrapper):
     """The rule that said no."""
@@ -142,6 +144,8 @@ RULE_STORAGE_CAPACITY: Rule.ValueType  # 26
 """The storage driver has no room for a volume that is yet to be made."""
 RULE_NODE_FEATURES: Rule.ValueType  # 27
 """The node's kubelet does not declare what the pod needs."""
+RULE_VOLUME_BINDING: Rule.ValueType  # 28
+"""Every volume that a claim could take has been taken, and none is made for it there."""
 Global___Rule: _TypeAlias = Rule  # noqa: Y015
 
 @_typing.final

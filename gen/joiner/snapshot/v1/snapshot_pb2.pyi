@@ -130,6 +130,8 @@ class SnapshotUpdate(_message.Message):
     REMOVED_DEVICE_CLASSES_FIELD_NUMBER: _builtins.int
     SET_ASIDE_FIELD_NUMBER: _builtins.int
     REMOVED_SET_ASIDE_FIELD_NUMBER: _builtins.int
+    VOLUME_KINDS_FIELD_NUMBER: _builtins.int
+    REMOVED_VOLUME_KINDS_FIELD_NUMBER: _builtins.int
     base_revision: _builtins.int
     """Revision that the update changes. Absent: the empty snapshot, so the update is full."""
     @_builtins.property
@@ -268,6 +270,14 @@ class SnapshotUpdate(_message.Message):
     def removed_set_aside(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Objects that are no longer left out."""
 
+    @_builtins.property
+    def volume_kinds(self) -> _containers.RepeatedCompositeFieldContainer[_pod_pb2.VolumeKind]:
+        """Volumes that claims may still take, by kind."""
+
+    @_builtins.property
+    def removed_volume_kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Kinds of which none is left."""
+
     def __init__(
         self,
         *,
@@ -306,10 +316,12 @@ class SnapshotUpdate(_message.Message):
         removed_device_classes: _abc.Iterable[_builtins.str] | None = ...,
         set_aside: _abc.Iterable[_workload_pb2.SetAside] | None = ...,
         removed_set_aside: _abc.Iterable[_builtins.str] | None = ...,
+        volume_kinds: _abc.Iterable[_pod_pb2.VolumeKind] | None = ...,
+        removed_volume_kinds: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_base_revision", b"_base_revision", "base_revision", b"base_revision", "id", b"id", "observed_at", b"observed_at", "pods", b"pods"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_base_revision", b"_base_revision", "base_revision", b"base_revision", "buffers", b"buffers", "catalogues", b"catalogues", "daemonsets", b"daemonsets", "device_classes", b"device_classes", "device_pools", b"device_pools", "gangs", b"gangs", "id", b"id", "namespaces", b"namespaces", "nodeclaims", b"nodeclaims", "nodepools", b"nodepools", "nodes", b"nodes", "observed_allocatable", b"observed_allocatable", "observed_at", b"observed_at", "overlays", b"overlays", "pod_disruption_budgets", b"pod_disruption_budgets", "pods", b"pods", "removed_buffers", b"removed_buffers", "removed_catalogues", b"removed_catalogues", "removed_daemonsets", b"removed_daemonsets", "removed_device_classes", b"removed_device_classes", "removed_device_pools", b"removed_device_pools", "removed_gangs", b"removed_gangs", "removed_namespaces", b"removed_namespaces", "removed_nodeclaims", b"removed_nodeclaims", "removed_nodepools", b"removed_nodepools", "removed_nodes", b"removed_nodes", "removed_observed_allocatable", b"removed_observed_allocatable", "removed_overlays", b"removed_overlays", "removed_pod_disruption_budgets", b"removed_pod_disruption_budgets", "removed_pods", b"removed_pods", "removed_set_aside", b"removed_set_aside", "removed_shapes", b"removed_shapes", "set_aside", b"set_aside", "shapes", b"shapes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_base_revision", b"_base_revision", "base_revision", b"base_revision", "buffers", b"buffers", "catalogues", b"catalogues", "daemonsets", b"daemonsets", "device_classes", b"device_classes", "device_pools", b"device_pools", "gangs", b"gangs", "id", b"id", "namespaces", b"namespaces", "nodeclaims", b"nodeclaims", "nodepools", b"nodepools", "nodes", b"nodes", "observed_allocatable", b"observed_allocatable", "observed_at", b"observed_at", "overlays", b"overlays", "pod_disruption_budgets", b"pod_disruption_budgets", "pods", b"pods", "removed_buffers", b"removed_buffers", "removed_catalogues", b"removed_catalogues", "removed_daemonsets", b"removed_daemonsets", "removed_device_classes", b"removed_device_classes", "removed_device_pools", b"removed_device_pools", "removed_gangs", b"removed_gangs", "removed_namespaces", b"removed_namespaces", "removed_nodeclaims", b"removed_nodeclaims", "removed_nodepools", b"removed_nodepools", "removed_nodes", b"removed_nodes", "removed_observed_allocatable", b"removed_observed_allocatable", "removed_overlays", b"removed_overlays", "removed_pod_disruption_budgets", b"removed_pod_disruption_budgets", "removed_pods", b"removed_pods", "removed_set_aside", b"removed_set_aside", "removed_shapes", b"removed_shapes", "removed_volume_kinds", b"removed_volume_kinds", "set_aside", b"set_aside", "shapes", b"shapes", "volume_kinds", b"volume_kinds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__base_revision: _TypeAlias = _typing.Literal["base_revision"]  # noqa: Y015
     _WhichOneofArgType__base_revision: _TypeAlias = _typing.Literal["_base_revision", b"_base_revision"]  # noqa: Y015

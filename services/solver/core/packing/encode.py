@@ -28,13 +28,15 @@ from services.solver.core.offers.template import Bought, Refused, Template, temp
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.supply import Supply
 from services.solver.core.pods import ask as asking
-from services.solver.core.pods.ask import Ask, KnownNodes
+from services.solver.core.pods.ask import NOTHING_KNOWN, Ask, KnownNodes
 from services.solver.core.pods.companions import Reach, together
 from services.solver.core.pods.workload import Group, Workload, workload
 from services.solver.core.reading.residents import compared
+from services.solver.core.standing.free_volumes import FreeVolumes
 from services.solver.core.standing.standing import Standing, standing
 from services.solver.core.standing.standing_input import StandingInput
 from services.solver.core.topology.algebra import Algebra
+from services.solver.core.topology.grants import Grants
 from services.solver.core.topology.ground import Ground
 from services.solver.core.topology.topology import Topology
 from services.solver.core.vectors import Dimensions
@@ -85,6 +87,7 @@ def encode(
     looking = map(compared, (*waiting, *_daemon_shapes(snapshot)))
     there = work.bound.residents.compared(work.bound.by_shape)
     keys = _asked(one for many in asks.values() for one in many).union(there, *looking)
+    keys |= _told_of_volumes(snapshot, waiting)
     given = StandingInput(
         snapshot=snapshot,
         workload=work,
@@ -167,8 +170,7 @@ def _reach(encoded: Encoded) -> Reach:
         domains = _domains(encoded)
         classes = ClaimClasses(domains)
         ground = Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions)
-        devices = _devices(encoded, encoded.work.groups, classes)
-        return Supply(ground, devices)
+        return Supply(ground, _grants(encoded, encoded.work.groups, classes))
 
     return lambda ask, key: supply().values(ask, key)
 
@@ -177,12 +179,11 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
     """Return the packing problem for these of the waiting pods, with nothing packed yet."""
     domains = _domains(encoded)
     classes = ClaimClasses(domains)
-    devices = _devices(encoded, groups, classes)
     reservations = instances_left(encoded.templates if _reserves(encoded.options) else ())
     algebra = Algebra(
         Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions),
         [allowance(one, encoded.snapshot) for one in encoded.templates],
-        devices,
+        _grants(encoded, groups, classes),
         reservations=reservations,
         strict_min_values=encoded.options.min_values_policy is MinValuesPolicy.STRICT,
     )
@@ -205,7 +206,6 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
         topology=topology,
         reservations=reservations,
         min_values=encoded.options.min_values_policy,
-        devices=devices,
     )
 
 
@@ -227,6 +227,17 @@ def _domains(encoded: Encoded) -> Domains:
                 if one.key in keys and not one.complement:
                     found.bits(one.key, sorted(one.values))
     return found
+
+
+def _grants(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses) -> Grants:
+    choosing = any(group.shape.unbound_claims for group in groups)
+    volumes = FreeVolumes(
+        encoded.snapshot.volume_kinds if choosing else {},
+        encoded.standing,
+        classes,
+        _known_nodes(encoded.snapshot) if choosing else NOTHING_KNOWN,
+    )
+    return Grants(_devices(encoded, groups, classes), volumes)
 
 
 def _devices(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses) -> Devices | None:
@@ -259,6 +270,17 @@ def _reserves(options: SolveOptions) -> bool:
 def _pools_prefer_no_schedule(snapshot: ClusterSnapshot) -> bool:
     pools = (pool.template.taints for pool in snapshot.nodepools.values())
     return any(taint.effect is Effect.PREFER_NO_SCHEDULE for taint in chain.from_iterable(pools))
+
+
+def _told_of_volumes(snapshot: ClusterSnapshot, shapes: Iterable[PodShape]) -> frozenset[str]:
+    """Return the label keys by which nodes reach volumes that pods of these shapes may get."""
+    claims = {one for shape in shapes for one in shape.unbound_claims}
+    kinds = (snapshot.volume_kinds.get(key) for key in {key for one in claims for key in one.kinds})
+    terms = [
+        *(term for one in claims for term in (*one.made, *one.made_at_start)),
+        *(term for kind in kinds if kind is not None for at in kind.places for term in at.terms),
+    ]
+    return frozenset().union(*(term.keys() for term in terms))
 
 
 def _asked(asks: Iterable[Ask]) -> frozenset[str]:

@@ -32,6 +32,7 @@ from services.solver.core.packing.targets import Targets, in_order_of_placement
 from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.precedence import with_less_choice
 from services.solver.core.pods.workload import Group
+from services.solver.core.topology.grants import needs_grant
 from services.solver.core.vectors import Ints
 
 
@@ -65,7 +66,7 @@ class Packer:
                 pods=len(group.uids),
                 turn=turn[index],
                 is_virtual=group.virtual,
-                devices=bool(group.shape.device_claims),
+                devices=needs_grant(group.shape),
                 ignored=self._is_ignored(index),
                 expected=self._targets.any(index),
                 awaited=self.problem.topology.awaiting(self._hard(index)),
@@ -155,15 +156,15 @@ class Packer:
         """Place up to so many pods on bins, (n,), on which so many, (n,), are expected."""
         hard, left = self._hard(index), most
         ask = self.problem.topology.ask(hard)
-        devices = bool(hard.shape.device_claims)
+        single = needs_grant(hard.shape)
         for position, room in zip(bins.tolist(), counts.tolist(), strict=True):
-            count = min(room, 1 if devices else left, left)
-            if count <= 0 or (devices and not self._granted(hard, position)):
+            count = min(room, 1 if single else left, left)
+            if count <= 0 or (single and not self._granted(hard, position)):
                 continue
             self._expected[self._packing.placed()] = self._targets.take(index, position, count)
             self._packing.take_standing(index, ask, position, count)
             left -= count
-            if devices:
+            if single:
                 break
         return left < most
 
@@ -222,7 +223,7 @@ class Packer:
         if awaited := topology.awaited(hard):
             return [tally.number for tally in awaited]
         # Of shared things others may bring what this one lacks.
-        if hard.shape.device_claims or hard.shape.shared_volumes:
+        if needs_grant(hard.shape) or hard.shape.shared_volumes:
             return [joiner_kernel.PLACED]
         asks = [self.problem.asks[index][one] for one in self._packing.positions(index)]
         rules = [topology.rules(ask) for ask in (*asks, hard)]
@@ -309,7 +310,7 @@ class Packer:
     def _is_ignored(self, index: int) -> bool:
         """Tell whether nobody counts the group's devices, or its neighbours: it waits."""
         shape = self.problem.groups[index].shape
-        if shape.device_claims and self.problem.devices is None:
+        if self.problem.algebra.grants.ignores(shape):
             return True
         return self.problem.topology.is_entangled(shape)
 

@@ -11,6 +11,7 @@ from services.solver.core.offers.template import Template
 from services.solver.core.offers.too_small import TooSmall
 from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.workload import Group
+from services.solver.core.standing.free_volumes import FreeVolumes
 from services.solver.core.topology.algebra import Algebra
 from services.solver.core.topology.topology import Topology
 from services.solver.core.vectors import Dimensions
@@ -31,9 +32,17 @@ class Problem:
     reservations: Mapping[str, int]
     """Instances that the plan may count on, by id; none where they are not counted."""
     min_values: MinValuesPolicy
-    devices: Devices | None
-    """None where claims of devices are not planned for: the gate is closed, or there are none."""
     too_small: TooSmall = field(default_factory=TooSmall)
+
+    @property
+    def devices(self) -> Devices | None:
+        """Return the devices; None where the gate is closed, or none are claimed."""
+        return self.algebra.grants.devices
+
+    @property
+    def volumes(self) -> FreeVolumes:
+        """Return the volumes that claims may still take."""
+        return self.algebra.grants.volumes
 
     @property
     def classes(self) -> ClaimClasses:

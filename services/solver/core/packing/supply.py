@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from libs.domain.requirements import ANYTHING
-from services.solver.core.devices.allocating import Devices, Grant, PlannedGrant
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.pods.ask import Ask
+from services.solver.core.topology.grants import Grants, needs_grant
 from services.solver.core.topology.ground import Ground
 from services.solver.core.vectors import Ints, covering
 
@@ -28,9 +28,9 @@ class _Request:
 class Supply:
     """Room as it is before a plan; other pods that wait do not count."""
 
-    def __init__(self, ground: Ground, devices: Devices | None) -> None:
+    def __init__(self, ground: Ground, grants: Grants) -> None:
         self._ground = ground
-        self._devices = devices
+        self._grants = grants
         self._known: dict[tuple[int, str], frozenset[str]] = {}
 
     def values(self, ask: Ask, key: str) -> frozenset[str]:
@@ -41,7 +41,7 @@ class Supply:
         return self._known[memo]
 
     def _values(self, ask: Ask, key: str) -> frozenset[str]:
-        if ask.shape.device_claims and self._devices is None:
+        if self._grants.ignores(ask.shape):
             return frozenset()
         request = _Request(ask, self._ground.dimensions.requests(ask.shape.requests))
         bits = self._standing(request, key)
@@ -58,15 +58,11 @@ class Supply:
         able = self._ground.compatible(request.ask) & room
         numbers = self._ground.domain_of(key)
         positions = np.flatnonzero(able & (numbers > 0))
-        if request.ask.shape.device_claims:
-            there = (self._has_devices(request, one) for one in positions.tolist())
+        if needs_grant(request.ask.shape):
+            has = self._grants.has_on_standing
+            there = (has(request.ask.shape, one) for one in positions.tolist())
             positions = positions[np.fromiter(there, np.bool_, count=len(positions))]
         return sum(1 << number for number in np.unique(numbers[positions]).tolist())
-
-    def _has_devices(self, request: _Request, position: int) -> bool:
-        if self._devices is None:
-            return True
-        return isinstance(self._devices.on_standing(request.ask.shape, position), Grant)
 
     def _new(self, known: ClaimClass, request: _Request, key: str, found: int) -> int:
         """Return the domains in which a node of the class can be bought, but for those found."""
@@ -79,10 +75,9 @@ class Supply:
 
     def _can_buy(self, known: ClaimClass, request: _Request, key: str, bit: int) -> bool:
         shape = request.ask.shape
-        if not shape.device_claims or self._devices is None:
+        if not needs_grant(shape):
             return True
         there = self._ground.classes.narrow(known, ANYTHING, (), ((key, bit),))
         if there is None:
             return False
-        found = self._devices.on_planned(shape, None, there, request.vector)
-        return isinstance(found, PlannedGrant)
+        return self._grants.find_on_planned(shape, None, there, request.vector) is not None

@@ -181,15 +181,17 @@ def with_volumes(places: tuple[Place, ...], shape: PodShape) -> tuple[Place, ...
 def _with_room(room: StorageRoom, nodes: KnownNodes) -> tuple[Place, ...]:
     published = (Place(requirements=one) for one in room.published)
     starting = (
-        Place(
-            requirements=one.without(
-                own.key for own in one if own.absent and own.key not in nodes.label_keys
-            ),
-            excluded_node_names=nodes.started,
-        )
+        Place(requirements=at_start(one, nodes), excluded_node_names=nodes.started)
         for one in room.starting
     )
     return (*published, *starting)
+
+
+def at_start(requirements: Requirements, nodes: KnownNodes) -> Requirements:
+    """Return what is asked of nodes that are yet to start: nothing of labels nobody knows yet."""
+    return requirements.without(
+        own.key for own in requirements if own.absent and own.key not in nodes.label_keys
+    )
 
 
 def _node_places(shape: PodShape) -> tuple[Place, ...]:

@@ -55,7 +55,7 @@ def pool_rejection(case: Case, template: Template) -> Rejection | None:
         known = by_ports
     if not known.rows_for(case.vector).any():
         return case.problem.too_small.rejection(known, case.vector)
-    return _by_devices(case, known) or _by_state(case, known)
+    return _by_volumes(case, known) or _by_devices(case, known) or _by_state(case, known)
 
 
 def refused_pool(one: Refused) -> Rejection:
@@ -149,6 +149,14 @@ def _label_rejection(case: Case, template: Template, asked: Requirements) -> Rej
 
 
 # What depends on the rest of the plan.
+
+
+def _by_volumes(case: Case, known: ClaimClass) -> Rejection | None:
+    shape, volumes = case.ask.shape, case.problem.volumes
+    if not shape.unbound_claims or volumes.on_planned(shape, known, case.vector) is not None:
+        return None
+    message = volumes.shortage_on_new(shape, known)
+    return rejection(known.template.pool.name, Rule.VOLUME_BINDING, message)
 
 
 def _by_devices(case: Case, known: ClaimClass) -> Rejection | None:

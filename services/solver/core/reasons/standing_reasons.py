@@ -165,6 +165,12 @@ def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
             partial(_by_one, lambda one: bins.holdings.excludes(one, shape.exclusive_disks)),
         )
     yield Rule.VOLUME_LIMITS, lambda positions: bins.holdings.attach_room(shape, positions) <= 0
+    if shape.unbound_claims:
+        volumes = case.problem.volumes
+        yield (
+            Rule.VOLUME_BINDING,
+            partial(_by_one, lambda one: volumes.on_standing(shape, one) is None),
+        )
 
 
 def _by_one(refuses: Callable[[int], bool], positions: Ints) -> Bools:
@@ -209,8 +215,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
         case Rule.TAINTS:
             taint = not_borne(case.ask.shape, there.taints, case.ask.effects)[0]
             return f"taint {taint} is not tolerated", taint.key
-        case Rule.VOLUME_CLAIM:
-            return "another pod has the same volume to itself", ""
+        case Rule.VOLUME_CLAIM | Rule.VOLUME_LIMITS | Rule.VOLUME_BINDING:
+            return _volume_words(case, bins, position, rule), ""
         case Rule.STORAGE_CAPACITY | Rule.NODE_FEATURES:
             return _lacking_words(case, rule), ""
         case Rule.NODE_AFFINITY | Rule.VOLUME_TOPOLOGY:
@@ -224,8 +230,6 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
             return ", ".join(parts), ""
         case Rule.HOST_PORTS:
             return _port_words(case, bins, position), ""
-        case Rule.VOLUME_LIMITS:
-            return _attaching_words(case, bins, position), ""
         case Rule.DEVICES:
             refusal = _devices_refused(case, position)
             return DEVICES_IGNORED if refusal is None else refusal.explain(), ""
@@ -270,12 +274,16 @@ def _is_as_migrated(there: StandingClass, place: Place) -> bool:
     return there.allows(Requirements(own))
 
 
-def _attaching_words(case: Case, bins: Bins, position: int) -> str:
+def _volume_words(case: Case, bins: Bins, position: int, rule: Rule) -> str:
+    if rule is Rule.VOLUME_CLAIM:
+        return "no available disk: another pod has it to itself"
+    if rule is Rule.VOLUME_BINDING:
+        return case.problem.volumes.shortage_on(case.ask.shape, position)
     short = bins.holdings.attach_shortage(case.ask.shape, position)
     if short is None:
-        return "no more volumes can be attached"
+        return "max volume count exceeded"
     driver, asked, left = short
-    return f"volumes of {driver}: {asked} to attach, {max(left, 0)} more can be"
+    return f"max volume count of {driver} exceeded: {asked} to attach, {max(left, 0)} more can be"
 
 
 def _port_words(case: Case, bins: Bins, position: int) -> str:

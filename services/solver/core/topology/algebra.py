@@ -14,7 +14,6 @@ from libs.domain import labels as label_keys
 from libs.domain.capacity import CapacityType
 from libs.domain.pod import PodShape
 from libs.domain.requirements import ANYTHING, Requirements
-from services.solver.core.devices.allocating import Devices, Grant, PlannedGrant
 from services.solver.core.domains import members
 from services.solver.core.exclusion import Exclusive, conflict, exclusives
 from services.solver.core.offers.catalogue import CatalogueColumns
@@ -26,6 +25,7 @@ from services.solver.core.pods.ask import Ask, Place
 from services.solver.core.pods.bearing import bears
 from services.solver.core.standing.holdings import Holdings
 from services.solver.core.topology.arrivals import Arrivals, either, reached
+from services.solver.core.topology.grants import Grants, needs_grant
 from services.solver.core.topology.ground import Ground
 from services.solver.core.topology.rules import Rules
 from services.solver.core.topology.tally import Admission, Tally, admission_key, may_count
@@ -42,7 +42,7 @@ class Algebra:
         self,
         ground: Ground,
         allowances: Sequence[Allowance],
-        devices: Devices | None,
+        grants: Grants,
         *,
         reservations: Mapping[str, int],
         strict_min_values: bool,
@@ -50,7 +50,7 @@ class Algebra:
         standing = ground.standing
         self.ground = ground
         self.holdings = Holdings(standing)
-        self._devices = devices
+        self.grants = grants
         self._registered = 0
         self._keys: dict[int, str] = {}
         self._shapes: dict[int, int] = {}
@@ -68,7 +68,6 @@ class Algebra:
         self._fixed: dict[object, int] = {}
         """Numbers of label keys, and of pairs of key and value."""
         self._arrivals: list[tuple[Arrivals, ...]] = []
-        self._granted: PlannedGrant | None = None
         self._reservations = {name: number for number, name in enumerate(sorted(reservations))}
         self.packing = joiner_kernel.Packing(
             self,
@@ -122,9 +121,9 @@ class Algebra:
         if found is None:
             own = exclusives(shape)
             found = self.packing.add_shape(
-                bool(own or shape.volume_attach_counts or shape.shared_volumes),
+                _is_limited(shape),
                 conflict(own, own),
-                bool(shape.device_claims),
+                needs_grant(shape),
                 [self.volume_claim(one.claim) for one in shape.shared_volumes if one.exclusive],
             )
             self._shapes[shape.id] = found
@@ -332,37 +331,39 @@ class Algebra:
 
     def limit(self, shape: int, bins: Ints, counts: Ints) -> Ints:
         """Return how many of so many pods each standing bin takes, ports and volumes considered."""
-        return np.minimum(counts, self.holdings.room(self._shape_of[shape], bins))
+        one = self._shape_of[shape]
+        found = np.minimum(counts, self.holdings.room(one, bins))
+        if one.unbound_claims:
+            found[~self.grants.volumes.available(one, bins)] = 0
+        return found
 
     def took(self, shape: int, bins: Ints, counts: Ints) -> None:
         """Write down that pods are on standing bins now."""
         self.holdings.take(self._shape_of[shape], bins, counts)
 
     def grant(self, shape: int, position: int) -> bool:
-        """Give the next pod of a shape its devices on a standing bin, if there are any."""
-        devices, one = self._devices, self._shape_of[shape]
-        found = None if devices is None else devices.on_standing(one, position)
-        if devices is None or not isinstance(found, Grant):
-            return False
-        devices.take_standing(one, position, found)
-        return True
+        """Give the next pod of a shape devices and volumes on a standing bin, if there are any."""
+        return self.grants.give_on_standing(self._shape_of[shape], position)
 
     def grant_planned(self, shape: int, claim: int, known: int, total: Ints) -> int:
-        """Find devices for the next pod of a shape on a claim, and return what it becomes."""
-        if self._devices is None:
-            return _NEVER
-        found = self._devices.on_planned(
-            self._shape_of[shape], None if claim < 0 else claim, self._class(known), total
-        )
-        self._granted = found if isinstance(found, PlannedGrant) else None
-        return self._number(None if self._granted is None else self._granted.known)
+        """Find them for the next pod of a shape on a claim, and return what that becomes."""
+        one, number = self._shape_of[shape], None if claim < 0 else claim
+        return self._number(self.grants.find_on_planned(one, number, self._class(known), total))
 
     def hand_over(self, shape: int, claim: int) -> None:
-        """Give the devices that were found last to a pod on a claim."""
-        if self._devices is not None and self._granted is not None:
-            self._devices.take_planned(self._shape_of[shape], claim, self._granted)
+        """Give what was found last to a pod on a claim."""
+        self.grants.hand_over(self._shape_of[shape], claim)
 
     def became(self, claim: int, known: int, total: Ints) -> None:
         """Give back the devices of types that a claim cannot become any more."""
-        if self._devices is not None:
-            self._devices.give_back(claim, self._class(known), total)
+        self.grants.became(claim, self._class(known), total)
+
+
+def _is_limited(shape: PodShape) -> bool:
+    """Tell whether more than requests decides how many such pods a standing bin takes."""
+    return bool(
+        exclusives(shape)
+        or shape.volume_attach_counts
+        or shape.shared_volumes
+        or shape.unbound_claims
+    )

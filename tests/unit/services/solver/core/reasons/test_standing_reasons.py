@@ -22,7 +22,7 @@ DISKS = VolumeAttachCount(driver="disk", count=2)
             {"volume_attach_counts": (DISKS,)},
             {"volume_attach_counts": (DISKS,)},
             Rule.VOLUME_LIMITS,
-            "volumes of disk: 2 to attach, 1 more can be",
+            "max volume count of disk exceeded: 2 to attach, 1 more can be",
             id="volumes",
         ),
         pytest.param(
