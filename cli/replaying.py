@@ -27,6 +27,7 @@ from libs.kube.objects.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
+    VolumeAttachment,
 )
 from services.solver.core.acceptance import accepting_nodes
 
@@ -57,6 +58,7 @@ class Recording(KubeStruct, frozen=True):
     csi_drivers: tuple[CsiDriver, ...] = ()
     csi_nodes: tuple[CsiNode, ...] = ()
     csi_storage_capacities: tuple[CsiStorageCapacity, ...] = ()
+    volume_attachments: tuple[VolumeAttachment, ...] = ()
     runtime_classes: tuple[RuntimeClass, ...] = ()
     resource_claims: tuple[ResourceClaim, ...] = ()
     resource_slices: tuple[ResourceSlice, ...] = ()
@@ -111,6 +113,7 @@ def _objects(recording: Recording) -> Iterator[KubeObject]:
     yield from recording.csi_drivers
     yield from recording.csi_nodes
     yield from recording.csi_storage_capacities
+    yield from recording.volume_attachments
     yield from recording.runtime_classes
     yield from recording.resource_claims
     yield from recording.resource_slices

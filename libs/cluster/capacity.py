@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 
+from libs.cluster.attachments import LeftAttached
 from libs.cluster.claims import Claims
 from libs.cluster.memo import Memo
 from libs.cluster.nodes import NodeInputs, nodes, observed_allocatable
@@ -22,7 +23,6 @@ from libs.domain.reason import TargetKind
 from libs.domain.snapshot import keyed
 from libs.kube.convert.nodeclaim import UNKNOWN, node_class_ref
 from libs.kube.convert.nodepool import nodepool_class
-from libs.kube.convert.storage import Storage
 from libs.kube.objects import karpenter, node, storage
 
 _CLAIM = karpenter.NodeClaim.__name__
@@ -59,13 +59,13 @@ class Capacity:
         end = until if known is None else max(known, until)
         self._nominations = {**self._nominations, (kind, name): end}
 
-    def build(self, now: datetime, held: Storage) -> Built:
+    def build(self, now: datetime, left: LeftAttached) -> Built:
         """Return the nodes and claims as they are known now."""
         if any(end <= now for end in self._nominations.values()):
             self._nominations = {k: end for k, end in self._nominations.items() if end > now}
         versions = tuple(map(self._objects.version, _READ))
-        inputs = (*versions, self.claims.version, self._nominations, held)
-        return self._built.get("", inputs, lambda: self._build(held))
+        inputs = (*versions, self.claims.version, self._nominations, left)
+        return self._built.get("", inputs, lambda: self._build(left))
 
     def classes(self) -> tuple[NodeClassRef, ...]:
         """Return the classes that pools and claims refer to, sorted."""
@@ -81,7 +81,7 @@ class Capacity:
         inputs = built, self.classes()
         return self._observed.get("", inputs, lambda: self._observe(built))
 
-    def _build(self, held: Storage) -> Built:
+    def _build(self, left: LeftAttached) -> Built:
         problems = Problems()
         claims = self.claims.build(
             self._objects.of(karpenter.NodeClaim), self._nominations, problems
@@ -91,6 +91,7 @@ class Capacity:
             csi_nodes=self._objects.of(storage.CsiNode, "CSINode"),
             claims=claims,
             nominations=self._nominations,
+            left_attached=left,
         )
         found = nodes(inputs, self._nodes, problems)
         return Built(

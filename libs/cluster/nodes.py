@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from libs.cluster.attachments import LeftAttached, with_less_to_attach
 from libs.cluster.memo import Memo
 from libs.cluster.problems import Problems
 from libs.domain.capacity import NodeClassRef, ObservedAllocatable
@@ -36,6 +37,7 @@ class NodeInputs:
     claims: Mapping[str, NodeClaim]
     nominations: Nominations
     """Those that have not ended."""
+    left_attached: LeftAttached
 
 
 def nodes(inputs: NodeInputs, memo: Memo[Node], problems: Problems) -> dict[str, Node]:
@@ -49,7 +51,9 @@ def nodes(inputs: NodeInputs, memo: Memo[Node], problems: Problems) -> dict[str,
         nominated = _nominated_until(inputs.nominations, name, claim)
         arguments = (node, claim, csi, leaving, nominated)
         try:
-            found[name] = memo.get(name, arguments, partial(_view, *arguments))
+            view = memo.get(name, arguments, partial(_view, *arguments))
+            left = inputs.left_attached.get(name)
+            found[name] = with_less_to_attach(view, left) if left else view
         except InvalidRequest as error:
             problems.add("Node", "", name, error)
     memo.retain(found)

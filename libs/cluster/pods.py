@@ -68,6 +68,10 @@ class Pods:
         self._held: dict[str, str] = {}
         self._users: Counter[str] = Counter()
         """How many pods use each volume: a claim by `namespace/name`, a disk by its name."""
+        self._used_on: Counter[tuple[str, str]] = Counter()
+        """The same by node, of pods that have one."""
+        self.uses_version = 0
+        """Grows with each change of what is used where."""
         self._raws: Counter[RawShape] = Counter()
         """How many pods have each raw shape, of those that matter."""
         self._daemons: dict[PodKey, PodRecord] = {}
@@ -96,6 +100,8 @@ class Pods:
         )
         if used := _used(record):
             self._users.update(used)
+            self._used_on.update((record.row.node, one) for one in used)
+            self.uses_version += 1
         if not record.matters:
             return
         self._due[key] = None
@@ -110,7 +116,10 @@ class Pods:
         record = self._records.pop(key, None)
         if record is None:
             return
-        _subtract(self._users, _used(record))
+        if used := _used(record):
+            _subtract(self._users, used)
+            _subtract(self._used_on, ((record.row.node, one) for one in used))
+            self.uses_version += 1
         self._published.put(record, None)
         if record.matters:
             if self._uids[record.row.uid] > 1:
@@ -119,6 +128,10 @@ class Pods:
             self._daemons.pop(key, None)
             _subtract(self._uids, (record.row.uid,))
             _subtract(self._raws, () if record.raw is None else (record.raw,))
+
+    def uses(self, node: str, volume: str) -> bool:
+        """Tell whether a pod on a node uses a claim (`namespace/name`) or a disk (by its name)."""
+        return (node, volume) in self._used_on
 
     def keys(self) -> Iterable[PodKey]:
         """Return namespace and name of each pod."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from libs.cluster import workloads
+from libs.cluster.attachments import LeftAttached, left_attached
 from libs.cluster.capacity import Capacity
 from libs.cluster.memo import Memo
 from libs.cluster.objects import Key, Objects
@@ -88,6 +89,8 @@ class ClusterState:
         self._migrated: frozenset[str] = frozenset()
         """What the kubelet of some node has left to CSI drivers; never less."""
         self._storage: Memo[Storage] = Memo()
+        self._attached: Memo[LeftAttached] = Memo()
+        self._last_attached: LeftAttached = {}
         self._node_count = 0
 
     def upsert(self, obj: KubeObject) -> None:
@@ -220,7 +223,7 @@ class ClusterState:
         problems = Problems()
         for (kind, namespace, name), error in self._broken.items():
             problems.add(kind, namespace, name, error)
-        built = self._capacity.build(now, self._held_storage())
+        built = self._capacity.build(now, self._left_attached())
         problems.include(built.problems)
         self._node_count = len(built.nodes)
         gangs = keyed("gangs", workloads.gangs(self._objects, problems))
@@ -281,6 +284,24 @@ class ClusterState:
             default_spread=self._options.default_spread,
             capacity_buffers=self._options.capacity_buffers,
         )
+
+    def _left_attached(self) -> LeftAttached:
+        """Return what is attached and not used; the same object as long as it is equal."""
+        attachments = self._objects.of(storage.VolumeAttachment)
+        versions = self._version, self._pods.uses_version
+        inputs = (*versions, self._objects.version(storage.VolumeAttachment.__name__))
+        found = self._attached.get(
+            "",
+            inputs,
+            lambda: (
+                left_attached(attachments.values(), self._held_storage(), self._pods.uses)
+                if attachments
+                else {}
+            ),
+        )
+        if found != self._last_attached:
+            self._last_attached = found
+        return self._last_attached
 
     def _held_storage(self) -> Storage:
         return self._storage.get("", (self._version,), self._make_storage)

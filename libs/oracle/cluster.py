@@ -72,6 +72,8 @@ class Cluster:
         self.csi_drivers: dict[str, KubeObject] = {}
         self.storage_capacities: dict[str, KubeObject] = {}
         """CSIStorageCapacities by `namespace/name`."""
+        self.attachments: dict[str, dict[str, KubeObject]] = {}
+        """VolumeAttachments by node and name."""
         self.services: dict[str, KubeObject] = {}
         """By `namespace/name`; they and controllers only matter to default spread constraints."""
         self.controllers: dict[tuple[str, str], KubeObject] = {}
@@ -121,6 +123,10 @@ class Cluster:
                 self._put_pod(obj)
             case "ReplicaSet" | "StatefulSet" | "ReplicationController":
                 self.controllers[kind, key_of(obj)] = obj
+            case "VolumeAttachment":
+                self.delete(kind, name_of(obj))
+                node = spec_of(obj).get("nodeName", "")
+                self.attachments.setdefault(node, {})[name_of(obj)] = obj
             case _ if kind in self._namespaced:
                 self._namespaced[kind][key_of(obj)] = obj
             case _ if kind in self._others:
@@ -136,6 +142,9 @@ class Cluster:
                 self._unbind(key)
             case "ReplicaSet" | "StatefulSet" | "ReplicationController":
                 self.controllers.pop((kind, key), None)
+            case "VolumeAttachment":
+                for there in self.attachments.values():
+                    there.pop(key, None)
             case _ if kind in self._namespaced:
                 self._namespaced[kind].pop(key, None)
             case _ if kind in self._others:
@@ -152,6 +161,7 @@ class Cluster:
         for kind, objects in (
             ("Node", [node.obj for node in self.nodes.values()]),
             ("Pod", [*(pod.obj for pod in self.pods.values()), *self.pending.values()]),
+            *(("VolumeAttachment", there.values()) for there in self.attachments.values()),
             *((kind, table.values()) for kind, table in self._namespaced.items()),
             *((kind, table.values()) for kind, table in self._others.items()),
         ):
@@ -263,6 +273,7 @@ LISTS = {
     "storageClasses": "StorageClass",
     "csiNodes": "CSINode",
     "csiDrivers": "CSIDriver",
+    "volumeAttachments": "VolumeAttachment",
     "csiStorageCapacities": "CSIStorageCapacity",
     "resourceClaims": "ResourceClaim",
     "resourceSlices": "ResourceSlice",

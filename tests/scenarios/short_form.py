@@ -39,6 +39,7 @@ _IN_FLIGHT = {*_OBJECT, "pool", "zone", "type", "capacityType", "cpu", "memory",
 }
 _CLAIM = {*_OBJECT, "class", "volume", "access", "bound", "size", "disk", "labels"}
 _FREE = {*_OBJECT, "class", "at", "access", "size", "disk", "labels", "keptFor"}
+_ATTACHMENT = {*_OBJECT, "node", "volume", "attacher"}
 _CLASS = {*_OBJECT, "zones", "mode", "provisioner", "default", "capacities"}
 _CAPACITY = {"at", "most", "largest"}
 
@@ -51,6 +52,7 @@ def objects(scenario: Short) -> list[Object]:
         *many(map(_storage_class, scenario.get("storageClasses", ()))),
         *many(map(_volume_claim, scenario.get("volumeClaims", ()))),
         *map(_free_volume, scenario.get("volumes", ())),
+        *map(_attachment, scenario.get("attachments", ())),
         *map(daemon_set, scenario.get("daemons", ())),
         *many(map(_node, scenario.get("nodes", ()))),
         *map(device_class, scenario.get("deviceClasses", ())),
@@ -273,6 +275,23 @@ def _free_volume(short: Short) -> Object:
     if "keptFor" in short:
         made["spec"]["claimRef"] = {"namespace": "default", "name": short["keptFor"]}
     made["status"] = {"phase": "Available"}
+    return _finished(made, short)
+
+
+def _attachment(short: Short) -> Object:
+    """Return that a volume is attached to a node."""
+    checked(short, _ATTACHMENT)
+    made: Object = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "VolumeAttachment",
+        "metadata": {"name": short["name"]},
+        "spec": {
+            "attacher": short.get("attacher", "csi.example.com"),
+            "nodeName": short["node"],
+            "source": {"persistentVolumeName": short["volume"]},
+        },
+        "status": {"attached": True},
+    }
     return _finished(made, short)
 
 

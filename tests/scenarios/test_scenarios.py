@@ -44,7 +44,16 @@ FILES = SnapshotId(cluster_id="files", epoch=Epoch(boot_id="files"), revision=1)
 
 _FIELDS = {
     *("case", "options", "pools", "nodes", "inFlight", "daemons", "pods"),
-    *("storageClasses", "volumeClaims", "volumes", "cluster", "catalogue", "wellKnown", "expect"),
+    *(
+        "storageClasses",
+        "volumeClaims",
+        "volumes",
+        "attachments",
+        "cluster",
+        "catalogue",
+        "wellKnown",
+        "expect",
+    ),
     *("deviceClasses", "deviceTemplates", "deviceClaims", "slices"),
 }
 _OPTIONS = {"preferencePolicy", "minValuesPolicy", "featureGates", "now", "schedulerConfig"}

@@ -70,6 +70,16 @@ class Storage:
         """Return how many volumes each of those disks is, by the disk's name."""
         return Counter(one.name for one in self.attached_disks.values() if one.name)
 
+    @cached_property
+    def claims_of_disk(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the claims that have each of those disks, as `namespace/name`, by its name."""
+        found: dict[str, list[str]] = {}
+        for (namespace, name), claim in self.claims.items():
+            disk = self.attached_disks.get(claim.spec.volume_name)
+            if disk is not None and disk.name:
+                found.setdefault(disk.name, []).append(f"{namespace}/{name}")
+        return {disk: tuple(claims) for disk, claims in found.items()}
+
     def disks_of(self, namespace: str, claims: Iterable[PodClaim]) -> Iterator[str]:
         """Yield the names of the disks behind those of some claims that have a volume."""
         for one in claims:

@@ -223,6 +223,7 @@ class VolumeAttachmentSource(KubeStruct, frozen=True):
 class VolumeAttachmentSpec(KubeStruct, frozen=True):
     """Which volume is attached to which node."""
 
+    attacher: str = ""
     node_name: str = ""
     source: VolumeAttachmentSource = VolumeAttachmentSource()
 

@@ -39,7 +39,9 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | None:
             for other in node.pods.values()
             for attachment in _attachments(cluster, other)
         }
-        present = Counter(attachment.driver for attachment in attached)
+        # Of an attachment that no pod uses the volume counts, even for a pod that wants it again.
+        there = attached | _attached(cluster, node)
+        present = Counter(attachment.driver for attachment in there)
         added = Counter(attachment.driver for attachment in wanted - attached)
         exceeds = any(
             present[driver] + count > limits[driver]
@@ -60,6 +62,18 @@ def driver_limits(csi_node: KubeObject | None) -> dict[str, int]:
         for driver in spec_of(csi_node).get("drivers") or ()
         if (count := (driver.get("allocatable") or {}).get("count")) is not None
     }
+
+
+def _attached(cluster: Cluster, node: Node) -> set[Attachment]:
+    """Return what VolumeAttachments of CSI volumes that exist have attached to the node."""
+    found = set()
+    for one in cluster.attachments.get(node.name, {}).values():
+        spec = spec_of(one)
+        name = (spec.get("source") or {}).get("persistentVolumeName")
+        csi = spec_of(cluster.volumes.get(name or "", {})).get("csi")
+        if csi and spec.get("attacher"):
+            found.add(Attachment(spec["attacher"], csi.get("volumeHandle", "")))
+    return found
 
 
 def _attachments(cluster: Cluster, pod: Pod) -> set[Attachment]:
