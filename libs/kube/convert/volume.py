@@ -25,6 +25,7 @@ from libs.kube.convert.volume_matching import (
     common_places,
     competing,
     in_order_of_choice,
+    none_suits,
     storage_room,
     waiting,
 )
@@ -44,6 +45,7 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
+_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 ONE_POD = "ReadWriteOncePod"
 
 
@@ -212,9 +214,10 @@ def _placed(
     if claim.metadata.deletion_timestamp is not None:
         raise InvalidRequest(f"{shown} is being deleted")
     if claim.status.phase == "Lost":
-        raise InvalidRequest(f"{shown} has lost its volume")
+        name = claim.spec.volume_name
+        raise InvalidRequest(f'{shown} is lost: bound to non-existent persistentvolume "{name}"')
     if used.owner is not None and (owner is None or owner.uid != used.owner):
-        raise InvalidRequest(f"{shown} was not made for this pod, which does not own it")
+        raise InvalidRequest(f"{shown} was not created for this pod, which is not its owner")
     if claim.spec.volume_name:
         volume = _bound(claim, shown, storage)
         places = reached_places(volume, storage.migrated)
@@ -228,10 +231,10 @@ def _placed(
 def _bound(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> PersistentVolume:
     name = claim.spec.volume_name
     if BIND_COMPLETED not in claim.metadata.annotations:
-        raise InvalidRequest(f'{shown} is not yet bound to volume "{name}"')
+        raise InvalidRequest(f'{_UNBOUND}: {shown} is not yet bound to persistentvolume "{name}"')
     volume = storage.volumes.get(("", name))
     if volume is None:
-        raise InvalidRequest(f'persistentvolume "{name}" of {shown} does not exist')
+        raise InvalidRequest(f'{shown} is bound to non-existent persistentvolume "{name}"')
     return volume
 
 
@@ -240,7 +243,8 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
     name, provisioner = storage_class.metadata.name, storage_class.provisioner
     if storage_class.volume_binding_mode == "Immediate":
         raise InvalidRequest(
-            f'{shown} is not bound, and storageclass "{name}" binds before pods are placed'
+            f'{_UNBOUND}: {shown} waits for a volume of storageclass "{name}", '
+            "which binds before pods are placed"
         )
     if storage_class.volume_binding_mode not in ("", "WaitForFirstConsumer"):
         raise InvalidRequest(
@@ -256,8 +260,10 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
     room = storage.rooms.of(name, claim.spec.resources.requests.get("storage"), made)
     found = waiting(claim, made, there, room)
     if not found.places:
+        makes = "none" if provisioner in ("", NO_PROVISIONER) else "them on no node"
         raise InvalidRequest(
-            f'{shown} waits for a volume of storageclass "{name}", which makes none'
+            f"{shown} finds no available persistent volume to bind: "
+            f'storageclass "{name}" makes {makes}, and {none_suits(claim, name, storage.offer)}'
         )
     return found
 
@@ -293,7 +299,7 @@ def _class_of(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Sto
     if name is None:
         raise InvalidRequest(f"{shown} has no storage class, and none is the default")
     if not name:
-        raise InvalidRequest(f"{shown} is not bound and has no storage class")
+        raise InvalidRequest(f"{_UNBOUND}: {shown} has no storage class that would bind it")
     raise InvalidRequest(f'storageclass "{name}" of {shown} does not exist')
 
 

@@ -6,7 +6,7 @@ Source: kube-scheduler's VolumeBinding: small claims choose first, each the smal
 will do; a volume that is kept for a claim comes before all others.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -146,6 +146,31 @@ def candidates(
         and set(claim.spec.access_modes) <= set(one.volume.spec.access_modes)
         and (selector is None or selector.matches(one.volume.metadata.labels))
     )
+
+
+def none_suits(claim: PersistentVolumeClaim, storage_class: str, offer: Offer) -> str:
+    """Return why a claim may take none of the free volumes of its class, in numbers."""
+    free = offer.free.get(storage_class, ())
+    if not free:
+        return "there is no free one of it"
+    wanted = claim.spec.resources.requests.get("storage", 0)
+    reasons = Counter(_against(claim, one) for one in free)
+    told = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+    return f"none of its {len(free)} free ones suits {wanted} {_modes(claim)}: {told}"
+
+
+def _against(claim: PersistentVolumeClaim, one: FreeVolume) -> str:
+    if _size(claim.spec.resources.requests) > one.size:
+        return "too small"
+    if not _suits(claim, one.volume):
+        return "of another mode"
+    if set(claim.spec.access_modes) <= set(one.volume.spec.access_modes):
+        return "not selected"
+    return "without its access modes"
+
+
+def _modes(claim: PersistentVolumeClaim) -> str:
+    return f"{claim.spec.volume_mode} {', '.join(claim.spec.access_modes)}".rstrip()
 
 
 def competing(claims: Sequence[Waiting]) -> list[list[Waiting]]:

@@ -11,19 +11,24 @@ _DRIVER = "ebs.csi.aws.com"
 @st.composite
 def storage(draw: st.DrawFn, nodes: tuple[str, ...]) -> tuple[Document, ...]:
     """Return all objects about volumes: claims of both namespaces, and what they refer to."""
-    found = [_class(draw, "wait", "WaitForFirstConsumer"), _class(draw, "now", "Immediate")]
+    found = [
+        _class(draw, "wait", "WaitForFirstConsumer"),
+        _class(draw, "disks", "WaitForFirstConsumer", "kubernetes.io/no-provisioner"),
+        _class(draw, "now", "Immediate"),
+    ]
     for number in range(pick(draw, 1, 2, 3, 4)):
         found += _claim(draw, number)
+    found += [_free(draw, number) for number in range(pick(draw, 0, 0, 1, 2, 3))]
     found += [_attach_limit(draw, name) for name in nodes if chance(draw, 40)]
     return tuple(found)
 
 
-def _class(draw: st.DrawFn, name: str, mode: str) -> Document:
+def _class(draw: st.DrawFn, name: str, mode: str, provisioner: str = _DRIVER) -> Document:
     found: Document = {
         "apiVersion": "storage.k8s.io/v1",
         "kind": "StorageClass",
         "metadata": {"name": name},
-        "provisioner": _DRIVER,
+        "provisioner": provisioner,
         "volumeBindingMode": mode,
     }
     if name == "wait" and chance(draw, 40):
@@ -47,6 +52,9 @@ def _claim(draw: st.DrawFn, number: int) -> list[Document]:
         },
         "status": {"phase": "Pending"},
     }
+    if state == "unbound":
+        claim["spec"]["storageClassName"] = pick(draw, "wait", "disks")
+        claim["spec"]["resources"]["requests"]["storage"] = pick(draw, "1Gi", "2Gi")
     if state == "lost":
         claim["spec"]["storageClassName"] = pick(draw, "now", "nowhere")
     if state != "bound":
@@ -80,6 +88,29 @@ def _volume(draw: st.DrawFn, number: int, claim: Document) -> Document:
             "claimRef": {key: metadata[key] for key in ("namespace", "name", "uid")},
         },
         "status": {"phase": "Bound"},
+    }
+
+
+def _free(draw: st.DrawFn, number: int) -> Document:
+    """Return a volume that claims may take."""
+    spec: Document = {
+        "capacity": {"storage": pick(draw, "1Gi", "2Gi")},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": pick(draw, "wait", "disks"),
+        "csi": {"driver": _DRIVER, "volumeHandle": f"free{number}"},
+    }
+    if chance(draw, 60):
+        terms = [
+            {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
+            for zone in some_of(draw, ZONES, 2)
+        ]
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"free{number}"},
+        "spec": spec,
+        "status": {"phase": "Available"},
     }
 
 

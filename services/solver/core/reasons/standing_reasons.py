@@ -264,8 +264,12 @@ def _label_words(case: Case, there: StandingClass, name: str, rule: Rule) -> tup
             if not there.allows(Requirements((one,))):
                 value = there.labels.get(one.key)
                 has = "has no such label" if value is None else f"has {value}"
-                return f"{one} is asked for, it {has}", one.key
+                return f"{_by_whom(rule)}{one} is asked for, it {has}", one.key
     return "it has another name than those allowed", ""
+
+
+def _by_whom(rule: Rule) -> str:
+    return "" if rule is Rule.NODE_AFFINITY else "by node affinity of persistent volumes "
 
 
 def _is_as_migrated(there: StandingClass, place: Place) -> bool:

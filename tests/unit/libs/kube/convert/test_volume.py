@@ -186,9 +186,11 @@ def test_where_a_claim_can_be_used(
             "is being deleted",
             id="claim deleting",
         ),
-        pytest.param(_bound(phase="Lost"), None, None, "has lost its volume", id="claim lost"),
         pytest.param(
-            _bound(), None, None, 'persistentvolume "pv" .* does not exist', id="no volume"
+            _bound(phase="Lost"), None, None, "is lost: bound to non-existent", id="claim lost"
+        ),
+        pytest.param(
+            _bound(), None, None, 'bound to non-existent persistentvolume "pv"', id="no volume"
         ),
         pytest.param(
             _claim(volumeName="pv"),
@@ -222,28 +224,49 @@ def test_where_a_claim_can_be_used(
             _claim(),
             None,
             _class(allowedTopologies=[{}]),
-            "waits for a volume",
+            "makes them on no node, and there is no free one",
             id="topologies that are nowhere",
         ),
         pytest.param(
             _claim(),
             _volume([_in(ZONE, "a")], storageClassName="other"),
             _class(provisioner="kubernetes.io/no-provisioner"),
-            "waits for a volume",
+            "makes none, and there is no free one",
             id="no volume of the class",
         ),
         pytest.param(
             _claim(resources={"requests": {"storage": "2Gi"}}),
             _volume([_in(ZONE, "a")], storageClassName="gp3", capacity={"storage": "1Gi"}),
             _class(provisioner="kubernetes.io/no-provisioner"),
-            "waits for a volume",
+            "none of its 1 free ones suits 2Gi Filesystem: 1 too small",
             id="volume too small",
+        ),
+        pytest.param(
+            _claim(accessModes=["ReadWriteMany"]),
+            _volume(storageClassName="gp3", accessModes=["ReadWriteOnce"]),
+            _class(provisioner="kubernetes.io/no-provisioner"),
+            "suits 0 Filesystem ReadWriteMany: 1 without its access modes",
+            id="another access mode",
+        ),
+        pytest.param(
+            _claim(volumeMode="Block"),
+            _volume(storageClassName="gp3"),
+            _class(provisioner="kubernetes.io/no-provisioner"),
+            "suits 0 Block: 1 of another mode",
+            id="another volume mode",
+        ),
+        pytest.param(
+            _claim(selector={"matchLabels": {"tier": "gold"}}),
+            _volume(storageClassName="gp3"),
+            _class(provisioner="kubernetes.io/no-provisioner"),
+            "1 not selected",
+            id="a selector",
         ),
         pytest.param(
             _claim(),
             _volume(storageClassName="gp3", claimRef={"namespace": "default", "name": "other"}),
             _class(provisioner="kubernetes.io/no-provisioner"),
-            "waits for a volume",
+            "makes none, and there is no free one of it",
             id="volume kept for another claim",
         ),
     ],

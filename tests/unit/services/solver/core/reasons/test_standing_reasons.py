@@ -9,8 +9,9 @@ from libs.domain.pod import VolumeAttachCount
 from libs.domain.question import SubjectKind
 from libs.domain.reason import Rule
 from libs.domain.solution import SolveOptions
+from libs.domain.volume import UnboundClaim
 from services.solver.core.explaining.explain import explain
-from tests.support.builders import a_node, a_pod, a_shape, a_snapshot, a_term, pods
+from tests.support.builders import a_node, a_pod, a_shape, a_snapshot, a_term, pods, require
 
 DISKS = VolumeAttachCount(driver="disk", count=2)
 
@@ -24,6 +25,21 @@ DISKS = VolumeAttachCount(driver="disk", count=2)
             Rule.VOLUME_LIMITS,
             "max volume count of disk exceeded: 2 to attach, 1 more can be",
             id="volumes",
+        ),
+        pytest.param(
+            {"volumes": ((require((label_keys.ZONE, "In", ["zone-z"])),),)},
+            {},
+            Rule.VOLUME_TOPOLOGY,
+            f"by node affinity of persistent volumes {label_keys.ZONE} In [zone-z] is asked for, "
+            "it has zone-a",
+            id="a volume elsewhere",
+        ),
+        pytest.param(
+            {"unbound_claims": (UnboundClaim(kinds=("disks",)),)},
+            {},
+            Rule.VOLUME_BINDING,
+            "no available persistent volumes to bind: 0 would do, 0 of them in reach",
+            id="no volume that is free",
         ),
         pytest.param(
             {},
