@@ -33,7 +33,8 @@ _MOST_TAINTS = 8
 _MOST_ZONES = 8
 _AFFINITY = "spec.affinity"
 _TERMS = "requiredDuringSchedulingIgnoredDuringExecution"
-_NODE_TERMS = f"{_AFFINITY}.nodeAffinity.{_TERMS}.nodeSelectorTerms"
+_NODE_AFFINITY = f"{_AFFINITY}.nodeAffinity.{_TERMS}"
+_NODE_TERMS = f"{_NODE_AFFINITY}.nodeSelectorTerms"
 _TAINTS = frozenset({Rule.TAINTS})
 _VOLUMES = frozenset({Rule.VOLUME_TOPOLOGY, Rule.VOLUME_CLAIM, Rule.VOLUME_LIMITS})
 
@@ -96,7 +97,8 @@ def _node_terms(question: Question) -> Iterator[Candidate]:
         for one in term.requirements:
             rest = replace(term, requirements=term.requirements.without([one.key]))
             field = f'{_NODE_TERMS}[{index}].matchExpressions[?(@.key=="{one.key}")]'
-            yield from _without(question, one, field, _with_term(shape, index, rest))
+            where = _NODE_AFFINITY if _says_nothing(rest) else field
+            yield from _without(question, one, where, _with_term(shape, index, rest))
             for right in respelt(question, one):
                 terms = Requirements([*rest.requirements, right])
                 edited = _with_term(shape, index, replace(term, requirements=terms))
@@ -107,7 +109,9 @@ def _node_terms(question: Question) -> Iterator[Candidate]:
             change = a_change(
                 ChangeKind.NODE_SELECTION,
                 f"select no nodes by name ({names})",
-                field=f"{_NODE_TERMS}[{index}].matchFields",
+                field=_NODE_AFFINITY
+                if _says_nothing(rest)
+                else f"{_NODE_TERMS}[{index}].matchFields",
                 old=names,
             )
             yield Candidate(
@@ -121,7 +125,7 @@ def _node_terms(question: Question) -> Iterator[Candidate]:
 def _without_terms(question: Question) -> Candidate:
     text = "drop the terms, none of which matches a node"
     change = a_change(
-        ChangeKind.NODE_SELECTION, text, field=_NODE_TERMS, old="no term that matches"
+        ChangeKind.NODE_SELECTION, text, field=_NODE_AFFINITY, old="no term that matches"
     )
     edited = replace(question.shape, required_node_terms=())
     return Candidate(
@@ -136,9 +140,17 @@ def _with_term(shape: PodShape, index: int, term: NodeTerm) -> PodShape:
     """Return the shape with another term in place of one; a term that says nothing is gone."""
     terms = list(shape.required_node_terms)
     terms[index] = term
-    if not len(term.requirements) and not term.node_names and not term.excluded_node_names:
+    if _says_nothing(term):
         terms = []  # alternatives to "anywhere" say nothing
     return replace(shape, required_node_terms=tuple(terms))
+
+
+def _says_nothing(term: NodeTerm) -> bool:
+    """Tell whether a term is empty, which Kubernetes reads as one that matches no node.
+
+    So that whoever takes away the last of a term has to take away the whole affinity.
+    """
+    return not (len(term.requirements) or term.node_names or term.excluded_node_names)
 
 
 def _without(

@@ -47,15 +47,7 @@ def spread_candidates(question: Question) -> Iterator[Candidate]:
             )
             edited = _with(question.shape, index, honest)
             yield _candidate(change.kind, index, attempt_shape(question, change, edited))
-        change = a_change(
-            ChangeKind.SOFT_SPREAD,
-            f"only prefer to be spread over {constraint.topology_key}",
-            field=f"{_FIELD}[{index}].whenUnsatisfiable",
-            old="DoNotSchedule",
-            new="ScheduleAnyway",
-        )
-        edited = _with(question.shape, index, replace(constraint, required=False))
-        yield _candidate(change.kind, index, attempt_shape(question, change, edited))
+        yield _candidate(ChangeKind.SOFT_SPREAD, index, _soft(question, index, constraint))
 
 
 def _candidate(kind: ChangeKind, index: int, attempt: Attempt) -> Candidate:
@@ -66,6 +58,21 @@ def _with(shape: PodShape, index: int, constraint: TopologySpread) -> PodShape:
     constraints = list(shape.topology_spread)
     constraints[index] = constraint
     return replace(shape, topology_spread=tuple(constraints))
+
+
+def _soft(question: Question, index: int, constraint: TopologySpread) -> Attempt:
+    """Return the attempt that only prefers the spread; minDomains may not stand beside that."""
+    least = constraint.min_domains
+    change = a_change(
+        ChangeKind.SOFT_SPREAD,
+        f"only prefer to be spread over {constraint.topology_key}"
+        + ("" if least is None else ", without minDomains"),
+        field=f"{_FIELD}[{index}]" + (".whenUnsatisfiable" if least is None else ""),
+        old="DoNotSchedule" + ("" if least is None else f" with minDomains {least}"),
+        new="ScheduleAnyway",
+    )
+    soft = replace(constraint, required=False, min_domains=None)
+    return attempt_shape(question, change, _with(question.shape, index, soft))
 
 
 def _skew(question: Question, index: int, constraint: TopologySpread) -> Attempt:

@@ -40,6 +40,8 @@ from tests.support.builders import (
 
 ZONE = label_keys.ZONE
 
+_NODE_AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+
 
 def _explained(**snapshot: Any) -> PodExplanation:
     """Return the explanation of the pod `it`."""
@@ -393,11 +395,29 @@ def test_the_nodes_of_a_pool_are_not_labelled_with_a_misspelt_label() -> None:
             {"cpu": "17"}, {}, "spec.containers[*].resources.requests.cpu", id="sum of containers"
         ),
         pytest.param(
+            {
+                "required_node_terms": (
+                    a_node_term(
+                        (label_keys.ARCH, "In", ["s390x"]), (label_keys.OS, "In", ["linux"])
+                    ),
+                )
+            },
+            {},
+            f"{_NODE_AFFINITY}.nodeSelectorTerms[0]."
+            f'matchExpressions[?(@.key=="{label_keys.ARCH}")]',
+            id="expression of a term",
+        ),
+        pytest.param(
             {"required_node_terms": (a_node_term((label_keys.ARCH, "In", ["s390x"])),)},
             {},
-            "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-            f'nodeSelectorTerms[0].matchExpressions[?(@.key=="{label_keys.ARCH}")]',
-            id="expression of a term",
+            _NODE_AFFINITY,
+            id="the last expression of a term: an empty one would match no node",
+        ),
+        pytest.param(
+            {"required_node_terms": (a_node_term(node_names=("gone",)),)},
+            {},
+            _NODE_AFFINITY,
+            id="the names of a term of nothing else",
         ),
         pytest.param(
             {},
@@ -433,7 +453,21 @@ def test_terms_that_match_no_node_are_dropped_together() -> None:
     change = _smallest(shapes=[a_shape(required_node_terms=(NOWHERE,))], nodes=[a_node()])
 
     assert change.message == "drop the terms, none of which matches a node"
-    assert change.field.endswith("nodeSelectorTerms")
+    assert change.field == _NODE_AFFINITY
+
+
+def test_a_spread_with_minimal_domains_is_preferred_without_them() -> None:
+    pod = _explained(
+        shapes=[a_shape(topology_spread=(a_spread(min_domains=9, max_skew=1),))],
+        pods=[a_pod("a"), a_pod("b")],
+        nodes=[a_node()],
+        nodepools=[],
+    )
+
+    (soft,) = [one for one in pod.changes if one.kind is ChangeKind.SOFT_SPREAD]
+    assert soft.field == "spec.topologySpreadConstraints[0]"
+    assert (soft.old, soft.new) == ("DoNotSchedule with minDomains 9", "ScheduleAnyway")
+    assert soft.message.endswith(", without minDomains")
 
 
 def test_no_single_change_is_proposed_where_two_are_needed() -> None:
