@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from libs.domain.errors import Unavailable
 from services.solver.core.answer.answer import Answer, answer
 from services.solver.core.packing.encode import Encoded, problem
+from services.solver.core.packing.gang_orders import Most
 from services.solver.core.packing.gangs import whole
 from services.solver.core.packing.latecomers import with_latecomers_first
 from services.solver.core.packing.packing import Packer
@@ -26,6 +27,8 @@ class Packed:
     packer: Packer
     short: Mapping[str, str]
     """Gangs that were left out, with the reason."""
+    most: Mapping[str, Most]
+    """How many pods of such a gang could have places, as far as that was tried."""
     answer: Answer
 
     @property
@@ -55,5 +58,6 @@ def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
         problem=packer.problem,
         packer=packer,
         short=found.short,
+        most=found.most,
         answer=answer(encoded, packer.problem, packer, found.short),
     )

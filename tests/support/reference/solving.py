@@ -42,7 +42,9 @@ def reference_solve(
 ) -> ReferenceSolution:
     """Place the waiting pods one by one, in the order of the queue, in rounds.
 
-    A gang that comes out short is given up whole, the last in the queue first, and all begins anew.
+    A gang that comes out short is tried once more with its smallest pods first, which then have the
+    turn of its first one; still short it is given up whole. The last in the queue comes first, and
+    each time all begins anew.
 
     Args:
         cluster: The cluster as Kubernetes objects; it is not changed.
@@ -53,14 +55,27 @@ def reference_solve(
     world = World.of(snapshot, options, daemon_sets)
     rows = queue(cluster, snapshot, world.now)
     market = Market(cluster, world)
-    given_up: set[str] = set()
+    order = rows
+    turned: set[str] = set()
     while True:
         placing = start(cluster, world, market, rows)
-        _in_rounds(placing, [row for row in rows if row.gang not in given_up])
-        short = _short_gang(placing, snapshot, rows)
+        _in_rounds(placing, order)
+        short = _short_gang(placing, snapshot, order)
         if short is None:
             return _solution(cluster, world, placing, rows)
-        given_up.add(short)
+        if short in turned:
+            order = [row for row in order if row.gang != short]
+        else:
+            turned.add(short)
+            order = _smallest_first(order, short)
+
+
+def _smallest_first(rows: Sequence[PodRow], gang: str) -> list[PodRow]:
+    """Return the queue with all pods of a gang at the turn of its first one, the last one first."""
+    mine = [row for row in rows if row.gang == gang]
+    at = rows.index(mine[0])
+    others = (row for row in rows[at:] if row.gang != gang)
+    return [*rows[:at], *reversed(mine), *others]
 
 
 def start(cluster: Cluster, world: World, market: Market, rows: Sequence[PodRow]) -> Placing:

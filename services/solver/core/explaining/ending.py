@@ -12,8 +12,8 @@ from libs.domain.pod import PodRow
 from libs.domain.reason import Unplaceable
 from services.solver.core.explaining.trial import Decided
 from services.solver.core.packing.encode import problem
+from services.solver.core.packing.gang_orders import members
 from services.solver.core.packing.packing import Packer
-from services.solver.core.pods.workload import Group
 from services.solver.core.reasons.reasons import Leftover, leftover
 
 
@@ -62,7 +62,9 @@ def _leftover(decision: Decided, packer: Packer, index: int, *, left: bool) -> L
 def _of_gang(decision: Decided, row: PodRow, cancelled: Callable[[], bool]) -> Ending:
     there = decision.packed.problem.groups
     rank = 1 + max((one.late for one in there), default=0)
-    mine = [replace(one, late=rank) for one in gang_groups(decision, row.gang)]
+    most = decision.packed.most.get(row.gang)
+    pods = members(decision.encoded.work.groups, row.gang) if most is None else most.pods
+    mine = [replace(one, late=rank) for one in pods]
     packer = Packer(problem(decision.encoded, (*there, *mine)), cancelled)
     packer.run()
     numbers = range(len(there), len(packer.left))
@@ -85,13 +87,3 @@ def _of_gang(decision: Decided, row: PodRow, cancelled: Callable[[], bool]) -> E
         short=sum(packer.left[index] for index in numbers),
         of_gang=True,
     )
-
-
-def gang_groups(decision: Decided, gang: str) -> list[Group]:
-    """Return the pods of a gang that wait, in the groups and the order in which they are tried."""
-    found = []
-    for group in decision.encoded.work.groups:
-        kept = [index for index, own in enumerate(group.gangs) if own == gang]
-        if kept:
-            found.append(group.of(kept))
-    return found

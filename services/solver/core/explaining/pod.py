@@ -5,7 +5,7 @@ Apart from nodes and pools because only here changes are tried.
 
 from dataclasses import dataclass, replace
 
-from libs.domain.explanation import Change, Explanation, PodExplanation, PodSituation
+from libs.domain.explanation import Change, ChangeKind, Explanation, PodExplanation, PodSituation
 from libs.domain.plan import Nomination, PlannedNodeClaim
 from libs.domain.pod import PodRow
 from libs.domain.reason import Rejection, TargetKind, Unplaceable
@@ -25,6 +25,7 @@ from services.solver.core.explaining.trial import (
     most_trials,
 )
 from services.solver.core.explaining.unused_nodes import unused_nodes
+from services.solver.core.packing.gangs import short_message
 from services.solver.core.reasons.reasons import headline
 from services.solver.core.reasons.standing_reasons import bin_rejection, nearest_bins
 
@@ -218,13 +219,34 @@ def _message(
     Of a gang it is said for whom there is none.
     """
     if state.of_gang:
-        row = row_of(decision.snapshot, state.first) if state.uids else None
-        return reason.message if row is None else f"{reason.message}; there is none for {row.key}"
+        return _of_gang(decision, state, reason, helping)
     found = state.leftover.reason
+    if not found.rejections:
+        return reason.message
     nearest = _refusal(state, helping[0]) if helping else None
-    if nearest is None or not found.rejections:
+    if nearest is None:
         return found.message
     return headline(found.rejections, found.untold_pools, nearest)
+
+
+def _of_gang(
+    decision: Decided, state: Ending, reason: Unplaceable, helping: tuple[Change, ...]
+) -> str:
+    """Return why a gang has no place, and for whom there is none.
+
+    A change may have proved that more have places than planning found.
+    """
+    row = row_of(decision.snapshot, state.first) if state.uids else None
+    if row is None:
+        return reason.message
+    most = decision.packed.most.get(row.gang)
+    proved = [int(one.new) for one in helping if one.kind is ChangeKind.GANG]
+    message = reason.message
+    if most is not None and any(number > most.size for number in proved):
+        least = decision.snapshot.gangs[row.gang].min_members
+        told = short_message(decision.encoded.work, row.gang, least, max(proved))
+        message = message.replace(decision.packed.short[row.gang], told)
+    return f"{message}; there is none for {row.key}"
 
 
 def _refusal(state: Ending, change: Change) -> Rejection | None:

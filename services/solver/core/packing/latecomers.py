@@ -49,7 +49,8 @@ def with_latecomers_first(
             best = tried
         late = [group for group in _without_place(tried) if group.late >= 0]
     placed = {gang for group in best.problem.groups for gang in group.gangs}
-    return Whole(best, {gang: why for gang, why in found.short.items() if gang not in placed})
+    short = {gang: why for gang, why in found.short.items() if gang not in placed}
+    return Whole(best, short, found.most)
 
 
 def _without_place(packer: Packer) -> Iterator[Group]:

@@ -79,3 +79,22 @@ def test_the_size_of_a_gang_is_changed_in_the_object_that_has_it() -> None:
     (change,) = answer.pod.changes
     assert change.field == "spec.podSets[*].count"
     assert change.message == 'let provisioningrequest "default/room" ask for 3 pods together'
+
+
+def test_a_gang_is_told_to_do_with_as_many_as_it_is_said_to_have_places_for() -> None:
+    gang = _gang(4)
+    small = [a_pod(f"m-{one}", gang=gang.key) for one in range(3)]
+    cluster = a_snapshot(
+        pods=[*small, a_pod("large", 2, gang=gang.key)],
+        gangs=[gang],
+        shapes=[a_shape(cpu="1"), a_shape(2, cpu="3")],
+        nodes=[a_node(allocatable=amounts(cpu=3, memory="8Gi", pods=9))],
+        nodepools=[],
+    )
+
+    answer = explain(cluster, SolveOptions(), SubjectKind.POD, "uid-m-0")
+
+    assert answer.pod is not None
+    assert "at most 3 have a place; there is none for default/large" in answer.pod.message
+    (change,) = (one for one in answer.pod.changes if one.kind is ChangeKind.GANG)
+    assert (change.old, change.new) == ("4", "3")
