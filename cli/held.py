@@ -28,6 +28,3 @@ def _reasons(pod: Mapping[str, Any]) -> Iterator[str]:
     if gates:
         names = few(f'"{one["name"]}"' for one in gates)
         yield f"with scheduling gate{'s' if len(gates) > 1 else ''} {names}"
-    node = (pod.get("status") or {}).get("nominatedNodeName")
-    if node:
-        yield f'for which node "{node}" is nominated'

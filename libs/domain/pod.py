@@ -232,6 +232,8 @@ class PodRow(NamedTuple):
     """`namespace/name` of its gang."""
     target: Target | None = None
     """Where the last plan that was carried out expects it, while it waits."""
+    nominated: str = ""
+    """Node on which kube-scheduler makes room for it, while it waits."""
 
     @property
     def key(self) -> str:

@@ -49,6 +49,7 @@ class PodBlock:
     volume_claims: tuple[tuple[str, ...], ...] = ()
     gangs: tuple[str, ...] = ()
     targets: tuple[Target | None, ...] = ()
+    nominated: tuple[str, ...] = ()
     _hosts: frozenset[str] = field(init=False, repr=False, compare=False)
     """Made when first asked for."""
 

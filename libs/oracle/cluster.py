@@ -8,6 +8,7 @@ per node, pods per label, pods per anti-affinity term.
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -62,6 +63,8 @@ class Cluster:
         """Pods on a node (even an unknown one) that have not finished, by `namespace/name`."""
         self.pending: dict[str, KubeObject] = {}
         """Pods without a node that have not finished, by `namespace/name`."""
+        self.nominated: dict[str, dict[str, KubeObject]] = {}
+        """Those of them for which a node is nominated, by its name, then by `namespace/name`."""
         self.namespaces: dict[str, KubeObject] = {}
         self.claims: dict[str, KubeObject] = {}
         """PersistentVolumeClaims by `namespace/name`."""
@@ -138,7 +141,7 @@ class Cluster:
             case "Node":
                 self.nodes.pop(key, None)
             case "Pod":
-                self.pending.pop(key, None)
+                self._forget_pending(key)
                 self._unbind(key)
             case "ReplicaSet" | "StatefulSet" | "ReplicationController":
                 self.controllers.pop((kind, key), None)
@@ -153,6 +156,18 @@ class Cluster:
     def bind(self, pod: KubeObject, node_name: str) -> None:
         """Put the pod on the node, as if its binding had been written."""
         self.put("Pod", {**pod, "spec": {**spec_of(pod), "nodeName": node_name}})
+
+    @contextmanager
+    def supposing(self, pods: Iterable[KubeObject], node_name: str) -> Iterator[None]:
+        """Have pending pods on a node meanwhile; they stay among the pending ones, too."""
+        read = [read_pod({**pod, "spec": {**spec_of(pod), "nodeName": node_name}}) for pod in pods]
+        for pod in read:
+            self._seat(pod)
+        try:
+            yield
+        finally:
+            for pod in read:
+                self._unbind(pod.key)
 
     def copy(self) -> "Cluster":
         """Return a cluster of the same objects that changes on its own."""
@@ -222,7 +237,20 @@ class Cluster:
             return
         if not pod.node_name:
             self.pending[pod.key] = obj
+            if node := status_of(obj).get("nominatedNodeName"):
+                self.nominated.setdefault(node, {})[pod.key] = obj
             return
+        self._seat(pod)
+
+    def _forget_pending(self, key: str) -> None:
+        pod = self.pending.pop(key, None)
+        node = None if pod is None else status_of(pod).get("nominatedNodeName")
+        if node in self.nominated:
+            self.nominated[node].pop(key, None)
+            if not self.nominated[node]:
+                del self.nominated[node]
+
+    def _seat(self, pod: Pod) -> None:
         self.pods[pod.key] = pod
         for table, entry in self._indexes(pod):
             table.setdefault(entry, {})[pod.key] = pod

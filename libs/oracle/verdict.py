@@ -12,7 +12,7 @@ from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters import FILTERS
 from libs.oracle.filters.plugin import NodeTest, PodRefused
 from libs.oracle.filters.scheduling_gates import GATED
-from libs.oracle.objects import KubeObject
+from libs.oracle.objects import KubeObject, key_of, spec_of
 from libs.oracle.pods import Pod, read_pod
 
 
@@ -85,7 +85,7 @@ def judge(cluster: Cluster, pod: KubeObject) -> Verdict:
     rejections = {
         name: rejection
         for name, node in cluster.nodes.items()
-        if (rejection := _test(tests, node)) is not None
+        if (rejection := _with_nominated(cluster, pod, name) or _test(tests, node)) is not None
     }
     feasible = sorted(cluster.nodes.keys() - rejections.keys())
     return Verdict(feasible=tuple(feasible), rejected=rejections)
@@ -102,7 +102,47 @@ def judge_node(cluster: Cluster, pod: KubeObject, node_name: str) -> tuple[Rejec
     tests = _prepare(cluster, read_pod(pod))
     if isinstance(tests, Rejection):
         return (tests,)
-    node = cluster.nodes[node_name]
+    ahead = nominated_ahead(cluster, pod, node_name)
+    if ahead:
+        with cluster.supposing(ahead, node_name):
+            refused = _refusals(_prepare(cluster, read_pod(pod)), cluster.nodes[node_name])
+        if refused:
+            return refused
+    return _refusals(tests, cluster.nodes[node_name])
+
+
+def nominated_ahead(cluster: Cluster, pod: KubeObject, node_name: str) -> list[KubeObject]:
+    """Return the pods for which a node is nominated and whose room a pod may not take there.
+
+    Source: kube-scheduler's filters with nominated pods (1.36): those of its priority or a higher
+    one. A node has to pass with them and without, as they may end up elsewhere.
+    """
+    there = cluster.nominated.get(node_name)
+    if not there:
+        return []
+    own, least = key_of(pod), _priority(pod)
+    return [one for key, one in there.items() if key != own and _priority(one) >= least]
+
+
+def _priority(pod: KubeObject) -> int:
+    return int(spec_of(pod).get("priority") or 0)
+
+
+def _with_nominated(cluster: Cluster, pod: KubeObject, node_name: str) -> Rejection | None:
+    """Return why a node is refused once the pods that go before have the room there."""
+    ahead = nominated_ahead(cluster, pod, node_name)
+    if not ahead:
+        return None
+    with cluster.supposing(ahead, node_name):
+        tests = _prepare(cluster, read_pod(pod))
+        return tests if isinstance(tests, Rejection) else _test(tests, cluster.nodes[node_name])
+
+
+def _refusals(
+    tests: Sequence[tuple[str, NodeTest]] | Rejection, node: Node
+) -> tuple[Rejection, ...]:
+    if isinstance(tests, Rejection):
+        return (tests,)
     return tuple(
         Rejection(plugin=plugin, reasons=reasons)
         for plugin, test in tests

@@ -1,8 +1,8 @@
 """Mirrors the rows of `model/v1/pod.proto`: columns on both sides, never an object per pod.
 
-On the wire owners are a list that rows refer to, volume claims, gangs and targets are sparse; in
-the domain every column is dense, and equal texts are one object. 150,000 rows take a fraction of a
-second each way.
+On the wire owners are a list that rows refer to, volume claims, gangs, targets and nominated nodes
+are sparse; in the domain every column is dense, and equal texts are one object. 150,000 rows take a
+fraction of a second each way.
 """
 
 from collections.abc import Iterable, Sequence
@@ -51,6 +51,7 @@ def decode_pod_table(message: pb.PodTable) -> PodTable:
         volume_claims=_decode_volumes(message),
         gangs=_decode_gangs(message),
         targets=_decode_targets(message),
+        nominated=_decode_nominated(message),
     )
     _check_lengths(message)
     _check_order(whole.uids)
@@ -88,6 +89,11 @@ def encode_pod_table(table: PodTable) -> pb.PodTable:
             _encode_target(row, target)
             for row, target in enumerate(column("targets"))
             if target is not None
+        ],
+        nominated=[
+            pb.PodNominated(row=row, node=node)
+            for row, node in enumerate(column("nominated"))
+            if node
         ],
     )
 
@@ -164,6 +170,14 @@ def _decode_gangs(message: pb.PodTable) -> tuple[str, ...]:
     _check_rows("gangs", [item.row for item in message.gangs], len(column))
     for item in message.gangs:
         column[item.row] = item.gang
+    return tuple(column)
+
+
+def _decode_nominated(message: pb.PodTable) -> tuple[str, ...]:
+    column = [""] * len(message.uids)
+    _check_rows("nominated", [item.row for item in message.nominated], len(column))
+    for item in message.nominated:
+        column[item.row] = item.node
     return tuple(column)
 
 

@@ -172,6 +172,7 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
         owner=owner,
         volume_claims=_claim_names(pod) if spec.volumes else (),
         gang=gang_of(pod),
+        nominated="" if spec.node_name or ending else status.nominated_node_name,
     )
 
 
@@ -253,14 +254,15 @@ def milliseconds(instant: datetime | None) -> int:
 def _is_provisionable(pod: Pod, owner: Owner | None, *, offline: bool) -> bool:
     """Tell whether a pod that goes on waits for a node that nobody else will bring.
 
+    One for which a node is nominated does, too: it is planned for, and no node is bought for it.
     A terminating or ended pod does not, though Karpenter's predicate leaves that open: no scheduler
     would bind it.
     """
-    if pod.spec.node_name or pod.status.nominated_node_name:
+    if pod.spec.node_name:
         return False
     if owner is not None and (owner.is_daemonset or owner.is_node):
         return False
-    if offline:
+    if offline or pod.status.nominated_node_name:
         return not pod.spec.scheduling_gates
     for one in pod.status.conditions:
         if one.type == "PodScheduled" and one.reason == "Unschedulable":

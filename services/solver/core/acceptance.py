@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.labels import HOSTNAME
+from libs.domain.pod import PodRow, PodShape
+from libs.domain.pod_table import PodTable
 from libs.domain.reason import TargetKind
 from libs.domain.resources import Resources
 from libs.domain.snapshot import ClusterSnapshot
@@ -33,12 +35,44 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
         snapshot: the cluster; its pools are not looked at.
         pod_uid: a pod that waits; empty is returned for any other.
     """
-    found = {
+    pod = snapshot.pods.find(pod_uid)
+    found = _accepted(snapshot, pod_uid)
+    if pod is None or not found:
+        return tuple(sorted(found))
+    refused = {
+        node
+        for node, rows in _nominated(snapshot, pod).items()
+        if node in found and node not in _accepted(_with_rows(snapshot, rows), pod_uid)
+    }
+    return tuple(sorted(found - refused))
+
+
+def _nominated(snapshot: ClusterSnapshot, pod: PodRow) -> dict[str, list[PodRow]]:
+    """Return by node the pods for which it is nominated and whose room is not free to a pod.
+
+    kube-scheduler asks twice about such a node: as it is, and with these pods on it, but with those
+    of no other node.
+    """
+    found: dict[str, list[PodRow]] = defaultdict(list)
+    for row in snapshot.pods.rows():
+        if row.nominated and row.uid != pod.uid and row.priority >= pod.priority:
+            found[row.nominated].append(row)
+    return found
+
+
+def _with_rows(snapshot: ClusterSnapshot, rows: Iterable[PodRow]) -> ClusterSnapshot:
+    """Return the cluster with pods on the nodes that are nominated for them."""
+    there = {row.uid: row._replace(node=row.nominated, nominated="") for row in rows}
+    others = (there.get(row.uid, row) for row in snapshot.pods.rows())
+    return replace(snapshot, pods=PodTable.from_rows(others))
+
+
+def _accepted(snapshot: ClusterSnapshot, pod_uid: str) -> set[str]:
+    return {
         name
         for names, part in _parts(_with_hosts_as_labelled(_as_it_is(snapshot)))
         for name in names.intersection(_accepting(part, pod_uid))
     }
-    return tuple(sorted(found))
 
 
 def _accepting(snapshot: ClusterSnapshot, pod_uid: str) -> Iterable[str]:

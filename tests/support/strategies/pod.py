@@ -264,5 +264,6 @@ rows = st.builds(
     volume_claims=sorted_names,
     gang=texts,
     target=some(targets),
+    nominated=st.sampled_from(["", "a", "b"]),
 )
 pod_tables = st.lists(rows, max_size=6).map(PodTable.from_rows)

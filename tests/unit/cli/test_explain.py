@@ -102,7 +102,7 @@ def test_lines_for_people_fit_on_a_screen(tmp_path: Path) -> None:
         pytest.param(
             (with_members(POD, status__nominatedNodeName="n1"), NODE),
             ("pod", "shop/web"),
-            'a pod for which node "n1" is nominated does not wait for a node',
+            'it goes to node "n1", which kube-scheduler has nominated for it',
             id="nominated",
         ),
         pytest.param((RUNNING, NODE), ("node", "n1"), "shop/web: 1 cpu", id="a node and its pod"),

@@ -691,6 +691,32 @@ class PodTarget(_message.Message):
 Global___PodTarget: _TypeAlias = PodTarget  # noqa: Y015
 
 @_typing.final
+class PodNominated(_message.Message):
+    """The node that is nominated for the pod of one row."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROW_FIELD_NUMBER: _builtins.int
+    NODE_FIELD_NUMBER: _builtins.int
+    row: _builtins.int
+    """Index of the row in the table."""
+    node: _builtins.str
+    """Name of the node (status.nominatedNodeName); one that is not in the snapshot is as good as none."""
+    def __init__(
+        self,
+        *,
+        row: _builtins.int = ...,
+        node: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["node", b"node", "row", b"row"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PodNominated: _TypeAlias = PodNominated  # noqa: Y015
+
+@_typing.final
 class PodTable(_message.Message):
     """Pods as columns: entry i of each column belongs to pod i; all dense columns have the same length. Rows are
     sorted by uid. Instants are milliseconds since 1970 UTC, 0 where there is none.
@@ -717,6 +743,7 @@ class PodTable(_message.Message):
     VOLUMES_FIELD_NUMBER: _builtins.int
     GANGS_FIELD_NUMBER: _builtins.int
     TARGETS_FIELD_NUMBER: _builtins.int
+    NOMINATED_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def uids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Pod uid; for virtual pods of a buffer uid of the buffer, dash, number from 1."""
@@ -747,8 +774,8 @@ class PodTable(_message.Message):
 
     @_builtins.property
     def provisionable(self) -> _containers.RepeatedScalarFieldContainer[_builtins.bool]:
-        """Whether the pod waits for a node that nobody else will bring: the scheduler found none, no node is bound or
-        nominated, and no DaemonSet or static manifest owns it.
+        """Whether the pod waits for a node that nobody else will bring: the scheduler found none, no node is bound, and no
+        DaemonSet or static manifest owns it.
         """
 
     @_builtins.property
@@ -797,6 +824,12 @@ class PodTable(_message.Message):
         there first, so that asking again buys nothing.
         """
 
+    @_builtins.property
+    def nominated(self) -> _containers.RepeatedCompositeFieldContainer[Global___PodNominated]:
+        """Nodes that are nominated for the rows that have one, sorted by row: kube-scheduler makes room there, and counts
+        the pod as if it was there for all others of its priority or a lower one. No node is bought for it.
+        """
+
     def __init__(
         self,
         *,
@@ -819,10 +852,11 @@ class PodTable(_message.Message):
         volumes: _abc.Iterable[Global___PodVolumes] | None = ...,
         gangs: _abc.Iterable[Global___PodGang] | None = ...,
         targets: _abc.Iterable[Global___PodTarget] | None = ...,
+        nominated: _abc.Iterable[Global___PodNominated] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_ms", b"created_ms", "deleting_ms", b"deleting_ms", "deletion_costs", b"deletion_costs", "do_not_disrupt_ms", b"do_not_disrupt_ms", "gangs", b"gangs", "names", b"names", "namespaces", b"namespaces", "nodes", b"nodes", "owner_rows", b"owner_rows", "owners", b"owners", "phases", b"phases", "priorities", b"priorities", "provisionable", b"provisionable", "ready", b"ready", "shapes", b"shapes", "started_ms", b"started_ms", "targets", b"targets", "uids", b"uids", "volumes", b"volumes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_ms", b"created_ms", "deleting_ms", b"deleting_ms", "deletion_costs", b"deletion_costs", "do_not_disrupt_ms", b"do_not_disrupt_ms", "gangs", b"gangs", "names", b"names", "namespaces", b"namespaces", "nodes", b"nodes", "nominated", b"nominated", "owner_rows", b"owner_rows", "owners", b"owners", "phases", b"phases", "priorities", b"priorities", "provisionable", b"provisionable", "ready", b"ready", "shapes", b"shapes", "started_ms", b"started_ms", "targets", b"targets", "uids", b"uids", "volumes", b"volumes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

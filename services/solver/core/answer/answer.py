@@ -163,10 +163,21 @@ def _unplaced(
             most_pools = 0 if group.existing_only else each
             reason = unplaceable(packer, encoded.refused, index, most_pools)
             if group.existing_only:
-                message = f"no node has room; {_ONLY_ASKS}"
-                reason = replace(reason, message=message, untold_pools=0)
+                message = _nominated(group) or f"no node has room; {_ONLY_ASKS}"
+                waits = bool(group.nominated)
+                reason = replace(reason, message=message, untold_pools=0, deferred=waits)
             found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
     return tuple(found)
+
+
+def _nominated(group: Group) -> str:
+    """Say what pods wait for that have no place though a node is nominated for them."""
+    if not group.nominated:
+        return ""
+    return (
+        f'node "{group.nominated}" is nominated, where kube-scheduler makes room for it; '
+        "no node is bought meanwhile"
+    )
 
 
 def _short(encoded: Encoded, short: Mapping[str, str]) -> tuple[UnplacedPods, ...]:

@@ -109,8 +109,8 @@ def _at_rest(snapshot: ClusterSnapshot, row: PodRow) -> tuple[PodSituation, str]
     if row.node:
         return PodSituation.ON_NODE, f"it is on {where} and stays there"
     return PodSituation.HELD, (
-        "it does not wait for a node: it has scheduling gates, or a node is nominated for it, "
-        "or no scheduler has found it unschedulable yet"
+        "it does not wait for a node: it has scheduling gates, or no scheduler has found it "
+        "unschedulable yet"
     )
 
 
@@ -145,6 +145,8 @@ def _where(state: Ending, row: PodRow, landing: Landing) -> str:
         kind = "node" if landing.kind is TargetKind.NODE else "claim in flight"
         expected = row.target is not None and row.target.name == landing.name
         why = "where the last plan put it" if expected else "which has room for it"
+        if row.nominated == landing.name:
+            why = "which kube-scheduler has nominated for it"
         return f'it goes to {kind} "{landing.name}", {why}'
     return (
         f'it goes to a new node of nodepool "{landing.name}": {_bought(landing.planned)}'

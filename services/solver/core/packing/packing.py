@@ -47,6 +47,8 @@ class Packer:
         self._expected: dict[int, tuple[int, ...]] = {}
         """Which pods of its group a placement is of, by its number, where that is not whoever is
         next."""
+        self._held: dict[int, tuple[int, int]] = {}
+        """Group and number of pods of a placement, by its number, that only keeps room."""
         self._parts = _parts(problem.groups)
         self._add_groups()
         self.left = self._packing.left()
@@ -81,22 +83,40 @@ class Packer:
 
     def run(self) -> bool:
         """Place all that has a place; False if it was cancelled in between."""
-        # Who goes first takes no place in which somebody of the queue is expected.
-        if not self._keep_all(_of_queue(self.problem.groups)):
-            return False
         earlier: list[int] = []
+        layers = _layers(self.problem.groups)
         for part in self._parts:
-            if not (self._keep_all(part) and self._rounds(part, earlier)):
+            # Who goes first takes no place in which somebody else of its layer is expected.
+            layer = layers.pop(self.problem.groups[part[0]].layer, [])
+            if not (self._keep_all([*layer, *part]) and self._rounds(part, earlier)):
                 return False
+            self._hold(part)
             earlier += part
         self._packing.set_virtual(False)
         self.bins = self._state()
+        for index, count in self._held.values():
+            self.left[index] += count
         return True
+
+    def _hold(self, part: list[int]) -> None:
+        """Keep the room of pods on the nodes that are nominated for them, though they lack it now.
+
+        kube-scheduler counts them there for all that come after them, whether they fit or not.
+        """
+        for index in part:
+            node, count = self.problem.groups[index].nominated, self.left[index]
+            position = self._targets.position(node) if node and count else None
+            # Devices are given to nobody before they are bound.
+            if position is not None and not self._hard(index).shape.device_claims:
+                self._held[self._packing.placed()] = index, count
+                ask = self.problem.topology.ask(self._hard(index))
+                self._packing.take_standing(index, ask, position, count)
 
     def _state(self) -> Bins:
         """Return how packing stands."""
         algebra, packing = self.problem.algebra, self._packing
-        placements = map(Placement, *(column.tolist() for column in packing.placements()))
+        columns = (column.tolist() for column in packing.placements())
+        placements = enumerate(map(Placement, *columns))
         return Bins(
             standing=algebra.ground.standing,
             holdings=algebra.holdings,
@@ -105,11 +125,10 @@ class Packer:
             used=packing.used(),
             pods=packing.pods(),
             placements=tuple(
-                replace(one, pods=self._expected.get(number, ()))
-                for number, one in enumerate(placements)
-            )
-            if self._expected
-            else tuple(placements),
+                replace(one, pods=self._expected[number]) if number in self._expected else one
+                for number, one in placements
+                if number not in self._held
+            ),
         )
 
     def is_deferred(self, group: int) -> bool:
@@ -315,16 +334,20 @@ class Packer:
         return self.problem.topology.is_entangled(shape)
 
 
-def _of_queue(groups: Sequence[Group]) -> list[int]:
-    """Return the groups that do not just get what others leave."""
-    return [index for index, one in enumerate(groups) if not one.virtual and one.late <= 0]
+def _layers(groups: Sequence[Group]) -> dict[int, list[int]]:
+    """Return by layer the groups that do not just get what others leave."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for index, one in enumerate(groups):
+        if not one.virtual and one.late <= 0:
+            found[one.layer].append(index)
+    return found
 
 
 def _parts(groups: Sequence[Group]) -> list[list[int]]:
     """Return the groups in parts, each of which is packed before the next one begins."""
-    found: dict[tuple[bool, int], list[int]] = defaultdict(list)
+    found: dict[tuple[bool, int, int, int], list[int]] = defaultdict(list)
     for index, group in enumerate(groups):
-        found[group.virtual, group.late].append(index)
+        found[group.virtual, max(group.late, 0), group.layer, group.late].append(index)
     return [part for _, part in sorted(found.items())]
 
 

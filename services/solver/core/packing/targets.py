@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from libs.domain.pod import Target
+from libs.domain.reason import TargetKind
 from services.solver.core.packing.bins import Placement
 from services.solver.core.pods.workload import Group
 from services.solver.core.standing.standing import Standing
@@ -18,7 +19,7 @@ from services.solver.core.vectors import Ints
 class Targets:
     """Who still waits for which bin; a target that is no bin is as good as none."""
 
-    __slots__ = ("_bins", "_waiting")
+    __slots__ = ("_bins", "_position", "_waiting")
 
     def __init__(self, groups: Sequence[Group], standing: Standing) -> None:
         position: dict[Target, int] = {}
@@ -27,6 +28,7 @@ class Targets:
             bins = map(Target, standing.kinds, standing.names)
             position = {one: number for number, one in enumerate(bins)}
         self._bins = len(standing)
+        self._position = position
         self._waiting: list[dict[int, deque[int]]] = []
         """Per group, by bin: its pods in the order of the group."""
         for group, some in zip(groups, promised, strict=True):
@@ -39,6 +41,10 @@ class Targets:
     def any(self, group: int) -> bool:
         """Tell whether a pod of the group is expected somewhere."""
         return bool(self._waiting[group])
+
+    def position(self, node: str) -> int | None:
+        """Return the bin of a node on which a pod is or was expected; None if it is none."""
+        return self._position.get(Target(TargetKind.NODE, node))
 
     def counts(self, group: int) -> Ints:
         """Return (n_standing,): how many pods of the group are expected on each bin."""

@@ -22,6 +22,7 @@ from libs.domain import labels as label_keys
 from libs.domain.eviction import PodBudgets, is_disruptable
 from libs.domain.pod import PodRow, PodShape, Target
 from libs.domain.pod_table import PodBlock
+from libs.domain.reason import TargetKind
 from libs.domain.requirements import Requirements
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
@@ -60,6 +61,11 @@ class Group:
     """Whether they only ask if there is room: no node is bought for them."""
     late: int = 0
     """Groups of a higher rank get what those of lower ones leave; the queue's is 0."""
+    nominated: str = ""
+    """Node on which kube-scheduler makes room for each of them: it is kept even if they lack it."""
+    layer: int = 0
+    """Groups of a lower layer go before: pods for which a node is nominated, and, before those,
+    pods of a higher priority, to which their room is free."""
 
     def of(self, pods: Sequence[int]) -> "Group":
         """Return the group with these of its pods only, in this order."""
@@ -99,7 +105,9 @@ def workload(
     moving = _moving(snapshot, now, nodes)
     gone = [*moving, *_astray(snapshot, pods.bound, codes)]
     bound = pods.bound.after(_without(gone, pods.bound.codes), snapshot.shapes)
-    groups = _groups(_waiting(snapshot, pods, moving), snapshot.shapes)
+    staying = nodes.has("leaving") == 0
+    there = frozenset(compress(snapshot.nodes, staying.tolist()))
+    groups = _groups(_waiting(snapshot, pods, moving, there), snapshot.shapes)
     return Workload(
         groups=groups,
         bound=bound,
@@ -179,6 +187,8 @@ class _Waiting:
     created_ms: Ints
     virtual: Bools
     existing_only: Bools
+    priority: Ints
+    nominated: Sequence[str]
 
     def by_uid(self) -> "_Waiting":
         """Return the same in order of uid."""
@@ -191,19 +201,32 @@ class _Waiting:
             created_ms=self.created_ms[order],
             virtual=self.virtual[order],
             existing_only=self.existing_only[order],
+            priority=self.priority[order],
+            nominated=[self.nominated[at] for at in order],
         )
 
 
-def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRow]) -> _Waiting:
-    """Return the pods to place: those that wait, virtual ones, and those that lose their place."""
+def _waiting(
+    snapshot: ClusterSnapshot,
+    pods: PodColumns,
+    moving: Sequence[PodRow],
+    staying: frozenset[str],
+) -> _Waiting:
+    """Return the pods to place: those that wait, virtual ones, and those that lose their place.
+
+    A node that is nominated for a pod counts as long as it stays.
+    """
     loose = pods.loose("uids")
-    shape, created_ms, provisionable = pods.waiting
+    shape, created_ms, provisionable, priority = pods.waiting
     virtual = _are_virtual(snapshot, loose)
     rows = np.flatnonzero((provisionable != 0) | virtual)
-    mine = np.array([(row.shape, row.created_ms) for row in moving], np.int64).reshape(-1, 2)
+    own = [(row.shape, row.created_ms, row.priority) for row in moving]
+    mine = np.array(own, np.int64).reshape(-1, 3)
     uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
     gangs = [*_picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
     targets = [*_picked(pods.loose("targets"), rows), *(row.target for row in moving)]
+    named = [*_picked(pods.loose("nominated"), rows), *("" for _ in moving)]
+    nominated = [node if node in staying else "" for node in named] if any(named) else named
     asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
     existing_only = np.zeros(len(uids), np.bool_)
     if asking:
@@ -216,8 +239,25 @@ def _waiting(snapshot: ClusterSnapshot, pods: PodColumns, moving: Sequence[PodRo
         created_ms=np.concatenate([created_ms[rows], mine[:, 1]]),
         virtual=np.concatenate([virtual[rows], np.zeros(len(mine), np.bool_)]),
         existing_only=existing_only,
+        priority=np.concatenate([priority[rows], mine[:, 2]]),
+        nominated=nominated,
     )
+    found = _expected_where_nominated(found) if any(nominated) else found
     return found.by_uid() if moving else found  # those that wait are in order
+
+
+def _expected_where_nominated(waiting: _Waiting) -> _Waiting:
+    """Return the pods with the nodes that are nominated as where they are expected first.
+
+    Nothing is bought for them: kube-scheduler is about to make room.
+    """
+    there = [bool(node) for node in waiting.nominated]
+    each = zip(waiting.nominated, waiting.targets, strict=True)
+    return replace(
+        waiting,
+        targets=[Target(TargetKind.NODE, node) if node else target for node, target in each],
+        existing_only=waiting.existing_only | np.array(there, np.bool_),
+    )
 
 
 def _are_virtual(snapshot: ClusterSnapshot, uids: Sequence[str]) -> Bools:
@@ -234,7 +274,10 @@ def _picked(column: Sequence[T], rows: Ints) -> Iterator[T]:
 
 
 def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, ...]:
-    keys = (waiting.shape, waiting.existing_only, waiting.virtual)
+    layer = _layers(waiting)
+    keys = [waiting.shape, waiting.existing_only, waiting.virtual]
+    if layer.any():
+        keys += [layer, _numbers(waiting.nominated)]
     rows = np.lexsort((waiting.created_ms, *keys))
     changes = [np.diff(key[rows].astype(np.int64)) != 0 for key in keys]
     ends = [*(np.flatnonzero(np.logical_or.reduce([*changes])) + 1).tolist(), len(rows)]
@@ -242,11 +285,13 @@ def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, .
     gangs = tuple(_picked(waiting.gangs, rows))
     targets = tuple(_picked(waiting.targets, rows))
     firsts = rows[[0, *ends[:-1]]] if len(rows) else rows
-    columns = (waiting.shape, waiting.virtual, waiting.existing_only, waiting.created_ms)
+    columns = (waiting.shape, waiting.virtual, waiting.existing_only, waiting.created_ms, layer)
     each = zip(*(column[firsts].tolist() for column in columns), strict=True)
     ordered = []
     begin = 0
-    for end, (shape, virtual, existing_only, created_ms) in zip(ends, each, strict=False):
+    for end, (shape, virtual, existing_only, created_ms, own_layer) in zip(
+        ends, each, strict=False
+    ):
         group = Group(
             shape=shapes[shape],
             uids=uids[begin:end],
@@ -254,11 +299,39 @@ def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, .
             targets=targets[begin:end],
             virtual=virtual,
             existing_only=existing_only,
+            nominated=waiting.nominated[rows[begin]],
+            layer=own_layer,
         )
         ordered.append(((virtual, *_rank(group.shape), created_ms, uids[begin]), group))
         begin = end
     ordered.sort(key=lambda item: item[0])
     return tuple(group for _, group in ordered)
+
+
+def _layers(waiting: _Waiting) -> Ints:
+    """Return (n,): the layer of each pod, 0 or less.
+
+    Pods of a nominated node come between those of a higher priority, to which kube-scheduler gives
+    its room, and those of theirs or a lower one, to which it does not.
+
+    Source: kube-scheduler's filters with nominated pods (1.36).
+    """
+    there = np.array([bool(node) for node in waiting.nominated], np.bool_)
+    found = np.zeros(len(there), np.int64)
+    if not there.any():
+        return found
+    known = -np.unique(-waiting.priority[there])  # highest first
+    found = 2 * np.searchsorted(-known, -waiting.priority, side="right")
+    found[there] -= 1
+    found -= 2 * len(known)
+    found[waiting.virtual] = 0
+    return found
+
+
+def _numbers(texts: Sequence[str]) -> Ints:
+    """Return (n,): equal numbers for equal texts, in their order."""
+    number = {text: at for at, text in enumerate(sorted(set(texts)))}
+    return np.array([number[text] for text in texts], np.int64)
 
 
 def _rank(shape: PodShape) -> tuple[int, int, int]:

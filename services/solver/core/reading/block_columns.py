@@ -19,7 +19,7 @@ from services.solver.core.reading.bound_pods import PodCounts, pod_counts
 from services.solver.core.vectors import Bools, Ints
 
 _ENDED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
-_OF_LOOSE = ("created_ms", "provisionable")
+_OF_LOOSE = ("created_ms", "provisionable", "priorities")
 
 
 class LoosePods(NamedTuple):
@@ -28,8 +28,9 @@ class LoosePods(NamedTuple):
     uids: tuple[str, ...]
     gangs: tuple[str, ...]
     targets: tuple[Target | None, ...]
+    nominated: tuple[str, ...]
     numbers: Ints
-    """(3, n): the id of the shape, when each was created, and whether it waits."""
+    """(4, n): the id of the shape, when each was created, whether it waits, and its priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,6 +98,7 @@ def _loose(block: PodBlock, loose: Bools, numbers: Ints) -> LoosePods | None:
         uids=tuple(compress(block.uids, which)),
         gangs=tuple(compress(block.gangs, which)),
         targets=tuple(compress(block.targets, which)),
+        nominated=tuple(compress(block.nominated, which)),
         numbers=numbers[:, loose],
     )
 

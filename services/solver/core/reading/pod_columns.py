@@ -30,7 +30,7 @@ _BASES = 8
 """Most tables that others are derived from."""
 _NEAR = 20
 """Who differs in less than this part of the blocks is near enough: others are not looked at."""
-_NONE_WAIT = np.zeros((3, 0), np.int64)
+_NONE_WAIT = np.zeros((4, 0), np.int64)
 
 Shapes = Mapping[int, PodShape]
 
@@ -42,7 +42,7 @@ class PodColumns:
     bound: BoundPods
     """Those on nodes."""
     waiting: Ints
-    """(3, n_loose): of those without a node, as in `LoosePods`, in order of uid."""
+    """(4, n_loose): of those without a node, as in `LoosePods`, in order of uid."""
     blocks: tuple[BlockColumns, ...]
 
     def loose(self, name: str) -> list[Any]:

@@ -243,8 +243,11 @@ def _owned(api_version: str, kind: str) -> dict[str, Any]:
         pytest.param({}, True, id="unschedulable and unbound"),
         pytest.param({"status": {"phase": "Pending"}}, False, id="not seen by a scheduler"),
         pytest.param({"nodeName": "n", "status": WAITING}, False, id="bound"),
+        pytest.param({"status": {"nominatedNodeName": "n"}}, True, id="preemption under way"),
         pytest.param(
-            {"status": {**WAITING, "nominatedNodeName": "n"}}, False, id="preemption under way"
+            {"status": {"nominatedNodeName": "n"}, "meta": _owned("apps/v1", "DaemonSet")},
+            False,
+            id="preemption for a DaemonSet",
         ),
         pytest.param({"meta": _owned("apps/v1", "DaemonSet")}, False, id="a DaemonSet's"),
         pytest.param({"meta": _owned("v1", "Node")}, False, id="a mirror pod"),
