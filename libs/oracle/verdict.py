@@ -15,6 +15,8 @@ from libs.oracle.filters.scheduling_gates import GATED
 from libs.oracle.objects import KubeObject, key_of, spec_of
 from libs.oracle.pods import Pod, read_pod
 
+_NEIGHBOURS = "InterPodAffinity"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
@@ -85,7 +87,8 @@ def judge(cluster: Cluster, pod: KubeObject) -> Verdict:
     rejections = {
         name: rejection
         for name, node in cluster.nodes.items()
-        if (rejection := _with_nominated(cluster, pod, name) or _test(tests, node)) is not None
+        if (rejection := _with_nominated(cluster, pod, tests, name) or _test(tests, node))
+        is not None
     }
     feasible = sorted(cluster.nodes.keys() - rejections.keys())
     return Verdict(feasible=tuple(feasible), rejected=rejections)
@@ -102,13 +105,13 @@ def judge_node(cluster: Cluster, pod: KubeObject, node_name: str) -> tuple[Rejec
     tests = _prepare(cluster, read_pod(pod))
     if isinstance(tests, Rejection):
         return (tests,)
-    ahead = nominated_ahead(cluster, pod, node_name)
+    node, ahead = cluster.nodes[node_name], nominated_ahead(cluster, pod, node_name)
     if ahead:
         with cluster.supposing(ahead, node_name):
-            refused = _refusals(_prepare(cluster, read_pod(pod)), cluster.nodes[node_name])
+            refused = _refusals(_prepare_again(cluster, read_pod(pod), tests), node)
         if refused:
             return refused
-    return _refusals(tests, cluster.nodes[node_name])
+    return _refusals(tests, node)
 
 
 def nominated_ahead(cluster: Cluster, pod: KubeObject, node_name: str) -> list[KubeObject]:
@@ -128,14 +131,31 @@ def _priority(pod: KubeObject) -> int:
     return int(spec_of(pod).get("priority") or 0)
 
 
-def _with_nominated(cluster: Cluster, pod: KubeObject, node_name: str) -> Rejection | None:
+def _with_nominated(
+    cluster: Cluster, pod: KubeObject, before: Sequence[tuple[str, NodeTest]], node_name: str
+) -> Rejection | None:
     """Return why a node is refused once the pods that go before have the room there."""
     ahead = nominated_ahead(cluster, pod, node_name)
     if not ahead:
         return None
     with cluster.supposing(ahead, node_name):
-        tests = _prepare(cluster, read_pod(pod))
+        tests = _prepare_again(cluster, read_pod(pod), before)
         return tests if isinstance(tests, Rejection) else _test(tests, cluster.nodes[node_name])
+
+
+def _prepare_again(
+    cluster: Cluster, pod: Pod, before: Sequence[tuple[str, NodeTest]]
+) -> list[tuple[str, NodeTest]] | Rejection:
+    """Prepare the filters for a cluster with nominated pods in it.
+
+    Where InterPodAffinity had nothing to look at before, it does not look at those either: their
+    anti-affinity does not count then.
+    """
+    found = _prepare(cluster, pod)
+    looked = pod.affinity or pod.anti_affinity or any(name == _NEIGHBOURS for name, _ in before)
+    if isinstance(found, Rejection) or looked:
+        return found
+    return [one for one in found if one[0] != _NEIGHBOURS]
 
 
 def _refusals(

@@ -5,7 +5,7 @@ verdicts of a real kube-scheduler judges them.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -21,6 +21,7 @@ from libs.domain.topology import PodAffinityTerm, TopologySpread
 from services.solver.core.devices.extended import resource_classes
 from services.solver.core.offers.market import NOTHING_REMEMBERED
 from services.solver.core.packing.encode import encode, problem
+from services.solver.core.pods.shape_index import ShapeIndex
 
 _Constraint = TypeVar("_Constraint", PodAffinityTerm, TopologySpread)
 
@@ -42,7 +43,7 @@ def accepting_nodes(snapshot: ClusterSnapshot, pod_uid: str) -> tuple[str, ...]:
     refused = {
         node
         for node, rows in _nominated(snapshot, pod).items()
-        if node in found and node not in _accepted(_with_rows(snapshot, rows), pod_uid)
+        if node in found and node not in _accepted(_with_rows(snapshot, pod, rows), pod_uid)
     }
     return tuple(sorted(found - refused))
 
@@ -60,11 +61,34 @@ def _nominated(snapshot: ClusterSnapshot, pod: PodRow) -> dict[str, list[PodRow]
     return found
 
 
-def _with_rows(snapshot: ClusterSnapshot, rows: Iterable[PodRow]) -> ClusterSnapshot:
-    """Return the cluster with pods on the nodes that are nominated for them."""
+def _with_rows(snapshot: ClusterSnapshot, pod: PodRow, rows: Sequence[PodRow]) -> ClusterSnapshot:
+    """Return the cluster with pods on the nodes that are nominated for them.
+
+    kube-scheduler does not look at their anti-affinity unless it looks at neighbours anyway: for
+    rules of the pod's own, or of pods that run.
+    """
+    shape, shapes = snapshot.shapes[pod.shape], dict(snapshot.shapes)
     there = {row.uid: row._replace(node=row.nominated, nominated="") for row in rows}
+    if not (shape.affinity or shape.anti_affinity or _is_shunned(snapshot, shape)):
+        for number, row in enumerate(rows, start=1 + max(shapes)):
+            shapes[number] = replace(shapes[row.shape], id=number, anti_affinity=())
+            there[row.uid] = there[row.uid]._replace(shape=number)
     others = (there.get(row.uid, row) for row in snapshot.pods.rows())
-    return replace(snapshot, pods=PodTable.from_rows(others))
+    return replace(snapshot, pods=PodTable.from_rows(others), shapes=shapes)
+
+
+def _is_shunned(snapshot: ClusterSnapshot, shape: PodShape) -> bool:
+    """Tell whether a pod that runs must not have a pod of this shape near it."""
+    index = ShapeIndex((), snapshot.namespaces)
+    for row in snapshot.pods.rows():
+        node = snapshot.nodes.get(row.node)
+        terms = snapshot.shapes[row.shape].anti_affinity
+        if node is None or row.terminal or not terms:
+            continue
+        keys = {key for key, _ in node.labels}
+        if any(one.topology_key in keys and index.matches(one, shape) for one in terms):
+            return True
+    return False
 
 
 def _accepted(snapshot: ClusterSnapshot, pod_uid: str) -> set[str]:

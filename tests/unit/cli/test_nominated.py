@@ -22,6 +22,15 @@ def _nominated(name: str, on: str, **spec: Any) -> dict[str, Any]:
     return {**found, "status": {"nominatedNodeName": on}}
 
 
+def _bound(name: str, on: str, **spec: Any) -> dict[str, Any]:
+    return pod(name, nodeName=on, **spec)
+
+
+def _shunning() -> dict[str, Any]:
+    """Return a pod on a full node that must not have one of these on its host."""
+    return _bound("shunning", "n4", requests={"cpu": "0"}, affinity=anti_affinity("a"))
+
+
 def _line(pending: dict[str, Any], pods: list[dict[str, Any]], feasible: list[str]) -> str:
     verdict = {"schedulable": bool(feasible), "feasibleNodes": feasible}
     uid = {**pending["metadata"], "uid": "asked"}
@@ -74,13 +83,23 @@ def test_a_nominated_pod_counts_for_every_filter(
     _both_say(_line(pod("a", **asked), there, feasible))
 
 
-def test_who_is_near_a_nominated_pod_counts_only_on_its_node() -> None:
+@pytest.mark.parametrize(
+    ("more", "feasible"),
+    [
+        pytest.param([], ["n1", "n2", "n3"], id="nobody looks at neighbours"),
+        # The other node of that zone has no nominated pod, and is not refused.
+        pytest.param([_shunning()], ["n2", "n3"], id="somebody is shunned anyway"),
+    ],
+)
+def test_whom_a_nominated_pod_shuns_counts_only_on_its_node_and_if_neighbours_count_at_all(
+    more: list[dict[str, Any]], feasible: list[str]
+) -> None:
     own = _nominated("next", "n1", affinity=anti_affinity("a", key="zone"))
-    # It repels in zone a; the other node of that zone has no nominated pod, and is not refused.
-    also = node("n3", labels={"zone": "a"})
-    line = json.loads(_line(pod("a", labels={"app": "a"}), [own], ["n2", "n3"]))
+    nodes = [*ZONED, node("n3", labels={"zone": "a"}), node("n4")]
+    taken = _bound("full", "n4", requests={"cpu": "4"})
+    line = json.loads(_line(pod("a", labels={"app": "a"}), [own, taken, *more], feasible))
 
-    _both_say(json.dumps({**line, "nodes": [*ZONED, also]}))
+    _both_say(json.dumps({**line, "nodes": nodes}))
 
 
 def test_several_nominated_pods_count_together() -> None:
