@@ -200,7 +200,7 @@ def test_the_room_of_a_gang_that_is_short_goes_to_others() -> None:
 
     assert on_nodes(plan) == {"node-1": 4}
     (short,) = plan.unplaced
-    assert "needs 3 pods placed together; at most 0 have a place" in short.reason.message
+    assert "needs 3 pods placed together; at most 2 have a place" in short.reason.message
 
 
 def test_of_gangs_that_keep_each_other_out_one_is_placed() -> None:
@@ -221,7 +221,7 @@ def test_of_gangs_that_keep_each_other_out_one_is_placed() -> None:
     assert on_nodes(plan) == {"node-1": 3}
     (short,) = plan.unplaced
     assert short.reason.message == (
-        "gang default/large needs 3 pods placed together; at most 0 have a place"
+        "gang default/large needs 3 pods placed together; at most 2 have a place"
     )
 
 
