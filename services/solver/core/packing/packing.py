@@ -101,13 +101,13 @@ class Packer:
     def _hold(self, part: list[int]) -> None:
         """Keep the room of pods on the nodes that are nominated for them, though they lack it now.
 
-        kube-scheduler counts them there for all that come after them, whether they fit or not.
+        kube-scheduler counts them there for all that come after them, whether they fit or not; but
+        what claims are for, devices or volumes, is given to nobody before it is bound.
         """
         for index in part:
             node, count = self.problem.groups[index].nominated, self.left[index]
             position = self._targets.position(node) if node and count else None
-            # Devices are given to nobody before they are bound.
-            if position is not None and not self._hard(index).shape.device_claims:
+            if position is not None:
                 self._held[self._packing.placed()] = index, count
                 ask = self.problem.topology.ask(self._hard(index))
                 self._packing.take_standing(index, ask, position, count)
