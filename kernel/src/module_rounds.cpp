@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "python_lock.h"
 #include "python_packer.h"
 #include "session.h"
 
@@ -66,8 +67,7 @@ void bind_rounds(nb::class_<Session>& bound) {
             },
             "group"_a, "position"_a, "number"_a,
             "Tell the number of an ask of a group, by its position among them.")
-        .def("take_turns", &take_turns, "groups"_a, "packer"_a,
-             nb::call_guard<nb::gil_scoped_release>(),
+        .def("take_turns", &take_turns, "groups"_a, "packer"_a, nb::call_guard<Unlocked>(),
              "Place pods of these groups, and of those whom that helps, until it helps nobody;\n"
              "return False if the packer says that this is cancelled.")
         .def("part_from_companions", &part_from_companions, "group"_a,

@@ -5,6 +5,7 @@
 
 #include <tuple>
 
+#include "python_lock.h"
 #include "search.h"
 #include "session.h"
 
@@ -26,7 +27,7 @@ void begin(Search* self, Session& session, const std::vector<Rows>& room, std::v
     start.worth = std::move(worth);
     start.weight = std::move(weight);
     start.seed = seed;
-    const nb::gil_scoped_release released;
+    const Unlocked unlocked;
     new (self) Search(session.packing, std::move(start));
 }
 
@@ -55,7 +56,7 @@ void bind_search(nb::module_& module) {
         .def("__init__", &begin, "packing"_a, "room"_a, "weights"_a, "classes"_a, "allowance"_a,
              "allowances"_a, "worth"_a, "weight"_a, "seed"_a, nb::keep_alive<1, 2>())
         .def("any", &Search::any, "Tell whether there is anything to search through.")
-        .def("advance", &Search::advance, "iterations"_a, nb::call_guard<nb::gil_scoped_release>(),
+        .def("advance", &Search::advance, "iterations"_a, nb::call_guard<Unlocked>(),
              "Try so many changes.")
         .def("changed", &Search::changed, "Tell whether any claim has changed.")
         .def("price", &Search::price, "Return what the claims cost that may change.")
