@@ -25,6 +25,7 @@ from services.solver.core.explaining.candidate import (
 from services.solver.core.explaining.known import known_taints, known_values
 from services.solver.core.explaining.slip_changes import respelt, slip, told, toleration_slips
 from services.solver.core.pods.bearing import not_borne
+from services.solver.core.reasons.neighbours import selected
 from services.solver.core.reasons.storage_room import new_volume
 
 _Item = TypeVar("_Item")
@@ -211,8 +212,8 @@ def _by_index(
 def _selected(term: PodAffinityTerm) -> str:
     if term.selector is None:
         return "pods"
-    requirements = term.selector.requirements
-    return f"pods with {requirements}" if len(requirements) else "any pods"
+    labels = selected(term.selector)
+    return f"pods with {labels}" if labels else "any pods"
 
 
 # What it takes for itself.

@@ -215,8 +215,8 @@ def _labels(question: Question, pool: NodePool, number: int) -> Iterator[Candida
             ChangeKind.POOL_LABEL,
             f'label the nodes of nodepool "{pool.name}" with {one.key}={value}',
             nodepool=pool.name,
-            field="spec.template.metadata.labels",
-            new=f"{one.key}={value}",
+            field=f'spec.template.metadata.labels["{one.key}"]',
+            new=value,
         )
         wider = tuple(sorted({**labels, one.key: value}.items()))
         edited = replace(pool, template=replace(pool.template, labels=wider))

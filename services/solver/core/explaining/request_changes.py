@@ -15,7 +15,14 @@ import numpy as np
 from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import PodShape, RequestField
 from libs.domain.reason import Rejection, Rule
-from libs.domain.resources import PODS, Resources, format_amount, named_amount, readable_amount
+from libs.domain.resources import (
+    PODS,
+    WELL_KNOWN,
+    Resources,
+    format_amount,
+    named_amount,
+    readable_amount,
+)
 from services.solver.core.explaining.candidate import (
     Attempt,
     Candidate,
@@ -97,6 +104,9 @@ def _candidate(question: Question, name: str, size: int, attempt: Attempt) -> Ca
 def _attempt(question: Question, name: str, size: int) -> Attempt:
     shape = question.shape
     change = _lowered(shape, name, size)
+    if name not in WELL_KNOWN and not change.field.startswith((_GIVEN, _RUNTIME)):
+        # Kubernetes takes no request of such a resource that is not its limit, too.
+        change = replace(change, message=f"{change.message}; its limit has to be the same")
     lowered = shape.requests.overlaid(Resources({name: size}))
     return attempt_shape(question, change, replace(shape, requests=lowered))
 

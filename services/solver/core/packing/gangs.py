@@ -90,8 +90,10 @@ def short_message(work: Workload, gang: str, least: int, size: int | None) -> st
     waiting = sum(group.gangs.count(gang) for group in work.groups)
     missing = least - waiting - work.gang_members.get(gang, 0)
     more = f"{missing} of them do not exist; " if missing > 0 else ""
-    why = _GIVEN_UP if size is None else f"at most {size} have a place"
-    return f"gang {gang} needs {least} pods placed together; {more}{why}"
+    together = "1 pod placed" if least == 1 else f"{least} pods placed together"
+    have = "has" if size == 1 else "have"
+    why = _GIVEN_UP if size is None else f"at most {size} {have} a place"
+    return f"gang {gang} needs {together}; {more}{why}"
 
 
 @dataclass(slots=True)

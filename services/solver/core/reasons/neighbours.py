@@ -47,6 +47,11 @@ def about_others(case: Case, part: Part, position: int | None = None) -> str:
     return ""
 
 
+def selected(selector: LabelSelector) -> str:
+    """Return what a selector selects by, as command lines spell it where they can."""
+    return ",".join(map(_label, selector.requirements))
+
+
 def keepers(case: Case, position: int | None = None) -> list[Keeper]:
     """Return who keeps a pod off a standing bin, or else out of any domain, as things are.
 
@@ -134,20 +139,16 @@ def _named(shape: PodShape) -> str:
 def _pods_of(term: PodAffinityTerm) -> str:
     if term.selector is None:
         return "pods of no selector"
-    labels = _selected(term.selector)
+    labels = selected(term.selector)
     return f"pods {f'with {labels} ' if labels else ''}in {_namespaces(term)}"
 
 
 def _namespaces(term: PodAffinityTerm) -> str:
     found = list(term.namespaces)
     if term.namespace_selector is not None:
-        labels = _selected(term.namespace_selector)
+        labels = selected(term.namespace_selector)
         found.append(f"namespaces with {labels}" if labels else "any namespace")
     return " or ".join(found) or "no namespace"
-
-
-def _selected(selector: LabelSelector) -> str:
-    return ",".join(map(_label, selector.requirements))
 
 
 def _label(one: Requirement) -> str:

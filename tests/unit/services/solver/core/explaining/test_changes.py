@@ -178,7 +178,7 @@ def _toleration(
             {"affinity": (a_term(selector=selecting(app="gone")),)},
             {},
             ChangeKind.AFFINITY,
-            f"pods with app In [gone] by {label_keys.HOSTNAME}",
+            f"pods with app=gone by {label_keys.HOSTNAME}",
             "",
             id="affinity to nobody",
         ),
@@ -524,3 +524,23 @@ def test_where_no_trial_is_left_the_search_says_that_it_was_cut_short() -> None:
 
     assert landed == [True, False]
     assert (trials.done, trials.cut_short) == (1, True)
+
+
+def test_a_smaller_request_of_an_extended_resource_takes_its_limit_along() -> None:
+    disk = "example.com/disk"
+    large = a_type("large", capacity=amounts(cpu=8, memory="32Gi", pods=110, **{disk: 2}))
+
+    change = _smallest(
+        shapes=[a_shape(extra=amounts(**{disk: 3}))], catalogues=[a_catalogue(large)]
+    )
+
+    assert (change.field, change.new) == (f"spec.containers[*].resources.requests.{disk}", "2")
+    assert change.message.endswith("; its limit has to be the same")
+
+
+def test_the_label_of_a_pool_is_named_by_its_key() -> None:
+    pod = _explained(shapes=[a_shape(selector={"example.com/disk": "ssd"})])
+
+    (label,) = [one for one in pod.changes if one.kind is ChangeKind.POOL_LABEL]
+    assert label.field == 'spec.template.metadata.labels["example.com/disk"]'
+    assert (label.old, label.new) == ("", "ssd")

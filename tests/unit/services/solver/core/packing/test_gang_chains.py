@@ -96,7 +96,7 @@ def test_a_gang_that_falls_with_another_says_how_many_of_its_pods_have_a_place()
 
     told = {one.reason.message for one in plan.unplaced}
     assert (
-        f"gang default/gang-{LENGTH - 1} needs 2 pods placed together; at most 1 have a place"
+        f"gang default/gang-{LENGTH - 1} needs 2 pods placed together; at most 1 has a place"
         in told
     )
 

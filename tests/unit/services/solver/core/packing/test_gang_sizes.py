@@ -55,7 +55,9 @@ def _check(pods: Sizes, nodes: Sizes) -> None:
         else:
             assert left_over(plan) == len(pods), (pods, least)
             (unplaced,) = plan.unplaced
-            assert f"at most {most} have a place" in unplaced.reason.message
+            assert (
+                f"at most {most} ha{'s' if most == 1 else 've'} a place" in unplaced.reason.message
+            )
 
 
 @pytest.mark.parametrize("nodes", [(3,), (3, 3), (5, 2)], ids=str)
