@@ -12,10 +12,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from libs.domain.reason import Rejection, Rule, TargetKind
-from services.solver.core.offers.too_small import nearness
 from services.solver.core.packing.bins import Bins
 from services.solver.core.reasons.case import Case
 from services.solver.core.reasons.standing_reasons import Refusals, bin_rejection
+from services.solver.core.vectors import Ints
 
 _MILLION = 10**6
 _SMALLEST_FIRST = (
@@ -64,8 +64,20 @@ def _nearest_bin(case: Case, bins: Bins, refusals: Refusals) -> list[Rejection]:
     # Rules that are alike in size go by name, as no order comes out of a set.
     rule = min(rules, key=lambda one: (_size_of_rule(one), one))
     positions = np.array([index for index, one in enumerate(refusals) if one is rule])
-    first = nearness(case.vector, bins.free[positions], np.arange(len(positions)))[0]
+    first = _nearest(case.vector, bins.free[positions])
     return [bin_rejection(case, bins, int(positions[first]), rule)]
+
+
+def _nearest(asked: Ints, room: Ints) -> int:
+    """Return the first row of `room`, (n, n_resources), of those that `nearness` would put first.
+
+    Apart from that because plans ask it of every pod that is left over: nothing is sorted.
+    """
+    missing = np.maximum(asked - room, 0)
+    few = (missing > 0).sum(axis=1)
+    rows = np.flatnonzero(few == few.min())
+    share = (missing[rows] / np.maximum(asked, 1)).max(axis=1, initial=0)
+    return int(rows[share.argmin()])
 
 
 def _size(one: Rejection) -> tuple[int, int, bool]:

@@ -6,7 +6,7 @@ asked in the order in which packing applies them.
 Source: `docs/sources.md` D7 (precedence of failures).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from libs.domain.requirement import Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from libs.domain.resources import NODES, NOTHING, Resources, named_amount
 from libs.domain.solution import MinValuesPolicy
+from libs.domain.taint import Taint
 from services.solver.core.devices.allocating import Refusal
 from services.solver.core.domains import apart_from_hostname
 from services.solver.core.offers import min_values
@@ -43,8 +44,8 @@ def pool_rejection(case: Case, template: Template) -> Rejection | None:
         return rejection(name, Rule.DEVICES, DEVICES_IGNORED)
     bad = not_borne(case.ask.shape, template.pool.template.taints, case.ask.effects)
     if bad:
-        found = rejection(name, Rule.TAINTS, f"taint {bad[0]} is not tolerated")
-        return replace(found, key=bad[0].key, suggestion=f"tolerate taint {bad[0]}")
+        found = rejection(name, Rule.TAINTS, not_tolerated(bad))
+        return replace(found, key=bad[0].key, suggestion=f"tolerate {_taints(bad)}")
     known = narrowest(case, template)
     if isinstance(known, Rejection):
         return known
@@ -56,6 +57,16 @@ def pool_rejection(case: Case, template: Template) -> Rejection | None:
     if not known.rows_for(case.vector).any():
         return case.problem.too_small.rejection(known, case.vector)
     return _by_volumes(case, known) or _by_devices(case, known) or _by_state(case, known)
+
+
+def not_tolerated(taints: Sequence[Taint]) -> str:
+    """Return that a pod does not bear these taints, all of which it would have to."""
+    return f"{_taints(taints)} {'is' if len(taints) == 1 else 'are'} not tolerated"
+
+
+def _taints(taints: Sequence[Taint]) -> str:
+    listed = ", ".join(map(str, taints))
+    return f"taint {listed}" if len(taints) == 1 else f"taints {listed}"
 
 
 def refused_pool(one: Refused) -> Rejection:

@@ -25,7 +25,7 @@ from services.solver.core.pods.bearing import bears, not_borne
 from services.solver.core.pods.contradictions import contradiction, volumes_apart
 from services.solver.core.reasons.case import Case, Part
 from services.solver.core.reasons.neighbours import about_others
-from services.solver.core.reasons.pool_reasons import DEVICES_IGNORED
+from services.solver.core.reasons.pool_reasons import DEVICES_IGNORED, not_tolerated
 from services.solver.core.reasons.storage_room import too_little
 from services.solver.core.standing.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.vectors import Bools, Ints, covering
@@ -213,8 +213,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
         case Rule.NODE_UNAVAILABLE:
             return "it is cordoned", UNSCHEDULABLE.key
         case Rule.TAINTS:
-            taint = not_borne(case.ask.shape, there.taints, case.ask.effects)[0]
-            return f"taint {taint} is not tolerated", taint.key
+            bad = not_borne(case.ask.shape, there.taints, case.ask.effects)
+            return not_tolerated(bad), bad[0].key
         case Rule.VOLUME_CLAIM | Rule.VOLUME_LIMITS | Rule.VOLUME_BINDING:
             return _volume_words(case, bins, position, rule), ""
         case Rule.STORAGE_CAPACITY | Rule.NODE_FEATURES:
