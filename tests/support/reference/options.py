@@ -200,10 +200,13 @@ def put_node(cluster: Cluster, node: KubeObject, daemon_sets: Iterable[KubeObjec
 
 
 def remove(cluster: Cluster, name: str) -> None:
-    """Take a node out of the cluster, with every pod and device on it."""
+    """Take a node out of the cluster, with every pod, device and room for volumes on it."""
     for one in tuple(cluster.resource_slices.values()):
         if spec_of(one).get("nodeName") == name:
             cluster.delete("ResourceSlice", name_of(one))
+    for key, one in tuple(cluster.storage_capacities.items()):
+        if one.get("nodeTopology") == {"matchLabels": {keys.HOSTNAME: name}}:
+            cluster.delete("CSIStorageCapacity", key)
     for key in tuple(cluster.nodes[name].pods):
         cluster.delete("Pod", key)
     cluster.delete("Node", name)
