@@ -32,6 +32,8 @@ Terms = tuple[Requirements, ...]
 """Nodes of which any one term suffices."""
 _Spot = tuple[str, int]
 """A kind, and which of its places."""
+_Reach = int
+"""The number of some terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,7 @@ class Binding:
     """What the claims of one pod get at a place."""
 
     volumes: tuple[_Spot, ...] = ()
-    usable: tuple[tuple[str, Terms], ...] = ()
+    usable: tuple[tuple[str, _Reach], ...] = ()
     """Where claims that other pods use, too, can be used from then on."""
     known: ClaimClass | None = None
     """What a planned claim becomes; None on a standing bin."""
@@ -49,7 +51,7 @@ class Binding:
 class _Place:
     """A node as volumes see it."""
 
-    reaches: Callable[[Terms], bool]
+    reaches: Callable[[_Reach], bool]
     makes: Callable[[UnboundClaim], bool]
     """Tells whether a volume can be made for a claim."""
     planned: bool = False
@@ -67,16 +69,21 @@ class FreeVolumes:
     ) -> None:
         self._kinds = kinds
         self._left = {key: [one.count for one in kind.places] for key, kind in kinds.items()}
+        self._terms: list[Terms] = []
+        self._numbers: dict[Terms, _Reach] = {}
+        self._by_reach = {key: self._ordered(kind) for key, kind in kinds.items()}
+        """Which places of a kind have volumes left, those to take first at the end."""
         self._standing = standing
         self._index = ClassIndex(standing.classes)
         self._classes = classes
         self._nodes = nodes
-        self._usable: dict[str, Terms] = {}
+        self._usable: dict[str, _Reach] = {}
         """Where claims that several pods use can be used, once one of these has a place."""
-        self._reached: dict[Terms, Bools] = {}
+        self._reached: dict[_Reach, Bools] = {}
         self._there: dict[str, Ints] = {}
         self._made: dict[UnboundClaim, Bools] = {}
-        self._for_new: dict[str, tuple[int, ...]] = {}
+        self._for_new: dict[str, tuple[_Reach, ...]] = {}
+        self._narrowed: dict[tuple[int, _Reach], tuple[ClaimClass | None, ...]] = {}
 
     def available(self, shape: PodShape, bins: Ints) -> Bools:
         """Return (n,): whether each claim of a pod, looked at alone, finds a volume on each bin."""
@@ -98,12 +105,10 @@ class FreeVolumes:
             total: (n_resources,): what all its pods then request.
         """
         for decided in self._decided(shape, known, total):
-            place = _New(self._classes, self._nodes, decided)
-            found = self._bind(
-                shape, _Place(reaches=place.reaches, makes=place.makes, planned=True)
-            )
+            there = _New(self._classes, self._nodes, decided)
+            found = self._bind(shape, self._new_place(decided, there.makes))
             if found is not None:
-                return Binding(volumes=found.volumes, usable=found.usable, known=place.known)
+                return Binding(volumes=found.volumes, usable=found.usable, known=there.known)
         return None
 
     def take(self, binding: Binding) -> None:
@@ -111,7 +116,7 @@ class FreeVolumes:
         for key, number in binding.volumes:
             self._left[key][number] -= 1
             if key in self._there:
-                self._there[key] -= self._reach(self._kinds[key].places[number].terms)
+                self._there[key] -= self._reach(self._number(self._kinds[key].places[number].terms))
         self._usable.update(binding.usable)
 
     def shortage_on(self, shape: PodShape, position: int) -> str:
@@ -120,20 +125,37 @@ class FreeVolumes:
 
     def shortage_on_new(self, shape: PodShape, known: ClaimClass) -> str:
         """Return why they cannot be bound on a new node, in numbers."""
-        place = _New(self._classes, self._nodes, known)
-        return self._shortage(
-            shape, _Place(reaches=place.reaches, makes=lambda claim: False, planned=True)
-        )
+        return self._shortage(shape, self._new_place(known, lambda claim: False))
 
     def _standing_place(self, position: int) -> _Place:
         return _Place(
-            reaches=lambda terms: bool(self._reach(terms)[position]),
+            reaches=lambda reach: bool(self._reach(reach)[position]),
             makes=lambda claim: bool(self._makes(claim)[position]),
         )
 
+    def _new_place(self, known: ClaimClass, makes: Callable[[UnboundClaim], bool]) -> _Place:
+        return _Place(
+            reaches=lambda reach: any(one is not None for one in self._narrow(known, reach)),
+            makes=makes,
+            planned=True,
+        )
+
+    def _number(self, terms: Terms) -> _Reach:
+        found = self._numbers.get(terms)
+        if found is None:
+            found = self._numbers[terms] = len(self._terms)
+            self._terms.append(terms)
+        return found
+
+    def _ordered(self, kind: VolumeKind) -> dict[_Reach, list[int]]:
+        found: dict[_Reach, list[int]] = {}
+        for number in reversed(range(len(kind.places))):
+            found.setdefault(self._number(kind.places[number].terms), []).append(number)
+        return found
+
     def _bind(self, shape: PodShape, place: _Place) -> Binding | None:
         taken: Counter[_Spot] = Counter()
-        usable: list[tuple[str, Terms]] = []
+        usable: list[tuple[str, _Reach]] = []
         for claim in shape.unbound_claims:
             known = self._usable.get(claim.claim)
             if known is not None:
@@ -147,48 +169,72 @@ class FreeVolumes:
                 return None
             if claim.claim:
                 # Where a new volume is made, others follow by their own rule (`SharedVolume`).
-                usable.append((claim.claim, (ANYTHING,) if spot is None else self._terms(spot)))
+                usable.append((claim.claim, self._reach_of(spot)))
         return Binding(volumes=tuple(taken.elements()), usable=tuple(usable))
 
     def _best(self, claim: UnboundClaim, place: _Place, taken: Counter[_Spot]) -> _Spot | None:
         """Return the volume that a claim takes, None if there is none for it."""
-        for spot in self._spots(claim, planned=place.planned):
-            left = self._left[spot[0]][spot[1]] - taken[spot]
-            if left > 0 and place.reaches(self._terms(spot)):
-                return spot
+        for key in claim.kinds:
+            there = (
+                self._first(key, reach, taken)
+                for reach in self._reaches(key, planned=place.planned)
+                if place.reaches(reach)
+            )
+            number = min((one for one in there if one is not None), default=None)
+            if number is not None:
+                return key, number
         return None
 
-    def _spots(self, claim: UnboundClaim, *, planned: bool) -> Iterator[_Spot]:
-        for key in claim.kinds:
-            if key in self._kinds:
-                numbers = self._open_to_new(key) if planned else range(len(self._left[key]))
-                yield from ((key, number) for number in numbers)
+    def _first(self, key: str, reach: _Reach, taken: Counter[_Spot]) -> int | None:
+        """Return the first place with volumes of a kind left of those with the same reach."""
+        for number in reversed(self._open(key, reach)):
+            if self._left[key][number] > taken[key, number]:
+                return number
+        return None
 
-    def _terms(self, spot: _Spot) -> Terms:
-        return self._kinds[spot[0]].places[spot[1]].terms
+    def _open(self, key: str, reach: _Reach) -> list[int]:
+        """Return the places of a kind with the same reach that have volumes left, last first."""
+        found = self._by_reach[key][reach]
+        while found and not self._left[key][found[-1]]:
+            found.pop()
+        return found
+
+    def _reaches(self, key: str, *, planned: bool) -> Iterable[_Reach]:
+        """Return the reaches of a kind, of planned claims those that such may have."""
+        if key not in self._kinds:
+            return ()
+        return self._open_to_new(key) if planned else self._by_reach[key]
+
+    def _reach_of(self, spot: _Spot | None) -> _Reach:
+        """Return where a volume can be used; None is one that is made where its pod goes."""
+        key, number = spot or ("", 0)
+        return self._number(self._kinds[key].places[number].terms if spot else (ANYTHING,))
 
     # Standing bins.
 
-    def _reach(self, terms: Terms) -> Bools:
-        """Return (n_standing,): bins that can use what these terms are about."""
-        found = self._reached.get(terms)
+    def _reach(self, reach: _Reach) -> Bools:
+        """Return (n_standing,): bins that can use what some terms are about."""
+        found = self._reached.get(reach)
         if found is None:
-            by_class = np.zeros(len(self._index.every), np.bool_)
-            for term in terms:
-                by_class |= self._index.allowing(term)
-            found = self._reached[terms] = by_class[self._standing.class_of]
+            found = self._reached[reach] = self._allowing(self._terms[reach])
         return found
+
+    def _allowing(self, terms: Terms) -> Bools:
+        by_class = np.zeros(len(self._index.every), np.bool_)
+        for term in terms:
+            by_class |= self._index.allowing(term)
+        return by_class[self._standing.class_of]
 
     def _makes(self, claim: UnboundClaim) -> Bools:
         """Return (n_standing,): bins where a volume can be made for a claim."""
         found = self._made.get(claim)
         if found is None:
             coming = tuple(at_start(one, self._nodes) for one in claim.made_at_start)
-            found = self._reach(claim.made)
+            found = self._allowing(claim.made)
             if claim.made_at_start:
                 names = self._standing.names
                 starting = np.array([one not in self._nodes.started for one in names], np.bool_)
-                found = found | (self._reach(coming) & starting)
+                found |= self._allowing(coming) & starting
             self._made[claim] = found
         return found
 
@@ -208,21 +254,29 @@ class FreeVolumes:
         if found is None:
             found = self._there[key] = np.zeros(len(self._standing), np.int64)
             for place, left in zip(self._kinds[key].places, self._left[key], strict=True):
-                found += left * self._reach(place.terms)
+                found += left * self._reach(self._number(place.terms))
         return found
 
     # Planned claims.
 
-    def _open_to_new(self, key: str) -> tuple[int, ...]:
-        """Return which places of a kind a node may reach that has no name yet."""
+    def _open_to_new(self, key: str) -> tuple[_Reach, ...]:
+        """Return the reaches of a kind that a node may have that has no name yet."""
         found = self._for_new.get(key)
         if found is None:
             found = self._for_new[key] = tuple(
-                number
-                for number, place in enumerate(self._kinds[key].places)
-                if any(apart_from_hostname(term) is not None for term in place.terms)
+                reach
+                for reach in self._by_reach[key]
+                if any(apart_from_hostname(term) is not None for term in self._terms[reach])
             )
         return found
+
+    def _narrow(self, known: ClaimClass, reach: _Reach) -> tuple[ClaimClass | None, ...]:
+        """Return what a class becomes by each of some terms."""
+        memo = known.id, reach
+        if memo not in self._narrowed:
+            narrow = self._classes.narrow
+            self._narrowed[memo] = tuple(narrow(known, term) for term in self._terms[reach])
+        return self._narrowed[memo]
 
     def _decided(self, shape: PodShape, known: ClaimClass, total: Ints) -> Iterator[ClaimClass]:
         """Yield the class where it is known which volumes its nodes reach, the cheapest first."""
@@ -240,27 +294,26 @@ class FreeVolumes:
 
     def _open_term(self, shape: PodShape, known: ClaimClass) -> Requirements | None:
         """Return a term of volumes that nodes of a class may or may not meet."""
-        for terms in self._in_play(shape):
-            narrowed = [self._classes.narrow(known, term) for term in terms]
+        for reach in self._in_play(shape):
+            narrowed = self._narrow(known, reach)
             if known in narrowed:
                 continue
-            for term, one in zip(terms, narrowed, strict=True):
+            for term, one in zip(self._terms[reach], narrowed, strict=True):
                 if one is not None:
                     return term
         return None
 
-    def _in_play(self, shape: PodShape) -> Iterable[Terms]:
-        """Return the terms of the volumes that the claims of a pod may get, each once."""
-        found: dict[Terms, None] = {}
+    def _in_play(self, shape: PodShape) -> Iterator[_Reach]:
+        """Yield the reaches of the volumes that the claims of a pod may get."""
         for claim in shape.unbound_claims:
             known = self._usable.get(claim.claim)
             if known is not None:
-                found[known] = None
+                yield known
                 continue
-            for key, number in self._spots(claim, planned=True):
-                if self._left[key][number] > 0:
-                    found[self._kinds[key].places[number].terms] = None
-        return found
+            for key in claim.kinds:
+                for reach in self._reaches(key, planned=True):
+                    if self._open(key, reach):
+                        yield reach
 
     # Words.
 
@@ -280,11 +333,15 @@ class FreeVolumes:
         return "no available persistent volumes to bind for all claims together"
 
     def _count(self, claim: UnboundClaim, place: _Place) -> str:
-        spots = list(self._spots(claim, planned=False))
-        fitting = sum(self._kinds[key].places[number].count for key, number in spots)
-        here = [one for one in spots if place.reaches(self._terms(one))]
-        in_reach = sum(self._kinds[key].places[number].count for key, number in here)
-        free = sum(self._left[key][number] for key, number in here)
+        places = [
+            (one.count, left, place.reaches(self._number(one.terms)))
+            for key in claim.kinds
+            if key in self._kinds
+            for one, left in zip(self._kinds[key].places, self._left[key], strict=True)
+        ]
+        fitting = sum(count for count, _, _ in places)
+        in_reach = sum(count for count, _, reached in places if reached)
+        free = sum(left for _, left, reached in places if reached)
         told = [f"{fitting} would do", f"{in_reach} of them in reach"]
         if in_reach:
             told.append(f"{in_reach - free} of those taken by other claims")
@@ -298,10 +355,6 @@ class _New:
         self._classes = classes
         self._nodes = nodes
         self.known = known
-
-    def reaches(self, terms: Terms) -> bool:
-        """Tell whether such a node can use what these terms are about."""
-        return any(self._classes.narrow(self.known, term) is not None for term in terms)
 
     def makes(self, claim: UnboundClaim) -> bool:
         """Tell whether a volume can be made for a claim, and go where it is."""
