@@ -2,8 +2,9 @@
 
 Apart because kube-scheduler judges what stands in the API at the moment, and a plan is for a moment
 later: nodes that are starting have started and published their devices and storage, pods of a node
-that is going wait for a new one, claims without a storage class have got the default class, and
-claims of devices have been made from their templates.
+that is going wait for a new one, claims without a storage class have got the default class, volumes
+of which nobody has said a phase are available, and claims of devices have been made from their
+templates.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +15,7 @@ from libs.checker.nodes import started_node
 from libs.checker.storage import node_capacities
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.cluster import Cluster
-from libs.oracle.objects import KubeObject, key_of, metadata_of, name_of, spec_of
+from libs.oracle.objects import KubeObject, key_of, metadata_of, name_of, spec_of, status_of
 
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -43,6 +44,7 @@ def ahead(
     ]
     changes += [("CSINode", one) for one in _not_yet_migrated(cluster, starting)]
     changes += [("PersistentVolumeClaim", claim) for claim in _classified(cluster)]
+    changes += [("PersistentVolume", volume) for volume in _available(cluster)]
     changes += [("ResourceSlice", one) for one in starting_slices(cluster, snapshot)]
     changes += coming
     claiming = any(spec_of(pod).get("resourceClaims") for pod in cluster.pending.values())
@@ -70,6 +72,13 @@ def _not_yet_migrated(cluster: Cluster, starting: Iterable[KubeObject]) -> Itera
         found = cluster.csi_nodes.get(name_of(node))
         if found is not None and metadata_of(found).get("annotations"):
             yield {**found, "metadata": {**metadata_of(found), "annotations": {}}}
+
+
+def _available(cluster: Cluster) -> Iterator[dict[str, Any]]:
+    """Yield the volumes that have just been written, as their controller will leave them."""
+    for volume in cluster.volumes.values():
+        if not status_of(volume).get("phase") and not spec_of(volume).get("claimRef"):
+            yield {**volume, "status": {**status_of(volume), "phase": "Available"}}
 
 
 def _classified(cluster: Cluster) -> Iterator[dict[str, Any]]:

@@ -167,7 +167,8 @@ def _by_volumes(case: Case, known: ClaimClass) -> Rejection | None:
     if not shape.unbound_claims or volumes.on_planned(shape, known, case.vector) is not None:
         return None
     message = volumes.shortage_on_new(shape, known)
-    return rejection(known.template.pool.name, Rule.VOLUME_BINDING, message)
+    found = rejection(known.template.pool.name, Rule.VOLUME_BINDING, message)
+    return replace(found, suggestion="provide one more persistent volume that suits")
 
 
 def _by_devices(case: Case, known: ClaimClass) -> Rejection | None:
