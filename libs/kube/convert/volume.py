@@ -19,6 +19,7 @@ from libs.kube.convert.inline_disk import InlineDisk
 from libs.kube.convert.migration import CSI_OF_PLUGIN, reached_places
 from libs.kube.convert.storage import PodClaim, Storage
 from libs.kube.convert.volume_matching import (
+    NOTHING_SUITS,
     Waiting,
     candidates,
     class_name,
@@ -256,7 +257,7 @@ def _waiting(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Wait
     if node is not None:
         # Its volume is being made there already.
         made = tuple(place.intersection(on_host(node)) for place in made)
-    there = candidates(claim, name, storage.offer) if node is None else ()
+    there = candidates(claim, name, storage.offer) if node is None else NOTHING_SUITS
     room = storage.rooms.of(name, claim.spec.resources.requests.get("storage"), made)
     found = waiting(claim, made, there, room)
     if not found.places:

@@ -8,8 +8,9 @@ will do; a volume that is kept for a claim comes before all others.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import StorageRoom
@@ -46,6 +47,24 @@ class FreeVolume:
         return class_name(self.volume.metadata, self.volume.spec.storage_class_name) or ""
 
 
+class Suiting(NamedTuple):
+    """The volumes that a claim may take."""
+
+    volumes: tuple[FreeVolume, ...] = ()
+    """The best one first."""
+    reach: Places = ()
+    """Where any of them can be used."""
+
+    @classmethod
+    def of(cls, volumes: Iterable[FreeVolume]) -> "Suiting":
+        """Return these volumes, and where they can be used."""
+        listed = tuple(volumes)
+        return cls(listed, merged(place for volume in listed for place in volume.places))
+
+
+NOTHING_SUITS = Suiting()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """The volumes that claims may still take, arranged so that nobody looks at all of them."""
@@ -54,6 +73,8 @@ class Offer:
     """By class, the smallest one first."""
     kept: Mapping[tuple[str, str], tuple[PersistentVolume, ...]]
     """By namespace and name of the claim that has them, or that they are kept for."""
+    found: dict[object, Suiting] = field(default_factory=dict, compare=False)
+    """What suits claims that ask for the same: claims are many, what they ask for is little."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,12 +84,17 @@ class Waiting:
     claim: PersistentVolumeClaim
     made: Places
     """Where its class would make a volume for it."""
-    volumes: tuple[FreeVolume, ...]
-    """Those that it may take, the best one first."""
+    suiting: Suiting
+    """Those that it may take."""
     places: Places
     """Where it could be bound if it had all volumes for itself; empty: nowhere."""
     room: Room | None = None
     """Where there is room to make one; None where its driver does not say."""
+
+    @property
+    def volumes(self) -> tuple[FreeVolume, ...]:
+        """Return the volumes that it may take, the best one first."""
+        return self.suiting.volumes
 
 
 def class_name(metadata: ObjectMeta, given: str | None) -> str | None:
@@ -111,18 +137,15 @@ def free_volumes(volumes: Iterable[PersistentVolume]) -> Iterator[FreeVolume]:
 def waiting(
     claim: PersistentVolumeClaim,
     made: Places,
-    volumes: tuple[FreeVolume, ...] = (),
+    suiting: Suiting = NOTHING_SUITS,
     room: Room | None = None,
 ) -> Waiting:
     """Return a claim that is bound when its pod has a node."""
-    reached = (place for volume in volumes for place in volume.places)
-    places = merged((*made, *reached))
-    return Waiting(claim=claim, made=made, volumes=volumes, places=places, room=room)
+    places = merged((*made, *suiting.reach))
+    return Waiting(claim=claim, made=made, suiting=suiting, places=places, room=room)
 
 
-def candidates(
-    claim: PersistentVolumeClaim, storage_class: str, offer: Offer
-) -> tuple[FreeVolume, ...]:
+def candidates(claim: PersistentVolumeClaim, storage_class: str, offer: Offer) -> Suiting:
     """Return the volumes of its class that a claim may take, the best one first.
 
     One that is kept for it is the only one.
@@ -136,16 +159,31 @@ def candidates(
         uid = one.volume.spec.claim_ref.uid if one.volume.spec.claim_ref is not None else ""
         mine = uid in ("", claim.metadata.uid) and one.storage_class == storage_class
         if mine and size <= one.size and _suits(claim, one.volume):
-            return (one,)
+            return Suiting.of((one,))
+    suiting = _suiting(claim, storage_class, size, offer)
     selector = selectors.label_selector(claim.spec.selector, "spec.selector")
-    return tuple(
-        one
-        for one in offer.free.get(storage_class, ())
-        if size <= one.size
-        and _suits(claim, one.volume)
-        and set(claim.spec.access_modes) <= set(one.volume.spec.access_modes)
-        and (selector is None or selector.matches(one.volume.metadata.labels))
-    )
+    if selector is None:
+        return suiting
+    labelled = (one for one in suiting.volumes if selector.matches(one.volume.metadata.labels))
+    return Suiting.of(labelled)
+
+
+def _suiting(
+    claim: PersistentVolumeClaim, storage_class: str, size: Fraction, offer: Offer
+) -> Suiting:
+    """Return what suits a claim but for its selector."""
+    wanted = claim.spec
+    modes = frozenset(wanted.access_modes)
+    key = storage_class, size, wanted.volume_mode, wanted.volume_attributes_class_name, modes
+    if key not in offer.found:
+        offer.found[key] = Suiting.of(
+            one
+            for one in offer.free.get(storage_class, ())
+            if size <= one.size
+            and _suits(claim, one.volume)
+            and modes <= set(one.volume.spec.access_modes)
+        )
+    return offer.found[key]
 
 
 def none_suits(claim: PersistentVolumeClaim, storage_class: str, offer: Offer) -> str:
@@ -224,7 +262,7 @@ def _made_in(one: Waiting, places: Places) -> Waiting:
     """Return the claim as if its class made volumes in these places only."""
     if not one.volumes:
         return replace(one, made=places, places=places)
-    return waiting(one.claim, places, one.volumes, one.room)
+    return waiting(one.claim, places, one.suiting, one.room)
 
 
 def _jointly(claims: Sequence[Waiting]) -> Places:
