@@ -33,10 +33,19 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[dict[str, Any], ...], int]] = {
         (with_members(POD, spec__schedulingGates=[{"name": "later"}]), FULL),
         0,
     ),
-    "plan: a pod for which a node is nominated does not wait": (
+    "plan: a pod for which a node is nominated has its place there": (
         ("plan",),
         (with_members(POD, status__nominatedNodeName="n1"), NODE, FULL),
         0,
+    ),
+    "plan: the node that is nominated has no room yet": (
+        ("plan",),
+        (
+            with_members(POD, status__nominatedNodeName="n1"),
+            with_members(NODE, status__allocatable__cpu="500m"),
+            POOL,
+        ),
+        3,
     ),
     "plan: spare room that is not to be had is no pod": (
         ("plan", "--feature-gates", "CapacityBuffer=true"),

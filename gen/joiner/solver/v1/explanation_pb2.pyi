@@ -47,7 +47,7 @@ class _PodSituationEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_PodSitua
     POD_SITUATION_STATIC: _PodSituation.ValueType  # 7
     """Its node owns it: it mirrors a static manifest."""
     POD_SITUATION_HELD: _PodSituation.ValueType  # 8
-    """It has no node and does not ask for one: scheduling gates, a nominated node, no verdict of a scheduler yet."""
+    """It has no node and does not ask for one: scheduling gates, no verdict of a scheduler yet."""
     POD_SITUATION_SET_ASIDE: _PodSituation.ValueType  # 9
     """It was left out of the snapshot, because it or what it refers to is broken."""
 
@@ -71,7 +71,7 @@ POD_SITUATION_DAEMON: PodSituation.ValueType  # 6
 POD_SITUATION_STATIC: PodSituation.ValueType  # 7
 """Its node owns it: it mirrors a static manifest."""
 POD_SITUATION_HELD: PodSituation.ValueType  # 8
-"""It has no node and does not ask for one: scheduling gates, a nominated node, no verdict of a scheduler yet."""
+"""It has no node and does not ask for one: scheduling gates, no verdict of a scheduler yet."""
 POD_SITUATION_SET_ASIDE: PodSituation.ValueType  # 9
 """It was left out of the snapshot, because it or what it refers to is broken."""
 Global___PodSituation: _TypeAlias = PodSituation  # noqa: Y015
