@@ -155,10 +155,7 @@ def virtual_pods(cluster: OfflineCluster) -> frozenset[str]:
 
 def pod_names(cluster: OfflineCluster) -> dict[str, str]:
     """Return `namespace/name` of every pod by uid."""
-    refused = {
-        one.pod.metadata.uid: f"{one.namespace}/{one.name}" for one in cluster.refused if one.pod
-    }
-    return refused | {uid: _name(metadata) for uid, metadata in _pods(cluster)}
+    return {uid: _name(metadata) for uid, metadata in _pods(cluster)}
 
 
 def workloads(cluster: OfflineCluster) -> dict[str, str]:

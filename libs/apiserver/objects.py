@@ -62,9 +62,9 @@ def judge(type_: str, document: Object) -> Judgement:
         return Judgement(errors=(_mismatch(mismatch),), unknown=unknown)
     choices = list(walking.choices(type_, obj))
     errors = [one for one in _RULES.get(type_, _no_rules)(obj) if not _is_unwritten(one)]
-    # What a type declares may be behind a feature gate: files tell nothing of gates.
-    declared = {one.path for one in choices if one.is_valid}
-    errors = [one for one in errors if not (one.reason == _REFUSED and one.field in declared)]
+    # Where a feature gate opens a value, its type declares it: files tell nothing of gates.
+    declared = {one.path for one in choices if one.is_valid and _GATED.fullmatch(one.path)}
+    errors = [one for one in errors if one.field not in declared or one.reason != _REFUSED]
     named = {one.field for one in errors}
     errors += [
         not_supported(one.path, one.value, one.choices)
@@ -104,6 +104,8 @@ def judge_metadata(found: Mapping[str, Any], kind: str) -> Judgement:
 
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 _REFUSED = "FieldValueNotSupported"
+_GATED = re.compile(r".*\.tolerations\[\d+\]\.operator")
+"""Fields some of whose values only a feature gate opens."""
 _NEEDED = re.compile(r".*\.(topologyKey|nodeSelectorTerms|values|key|operator|effect)")
 """Fields without which what stands around them means nothing."""
 

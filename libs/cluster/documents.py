@@ -71,6 +71,11 @@ class Refused:
     pod: Pod | None = None
     """As much of a pod as is legible."""
 
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Return kind, namespace and name."""
+        return self.kind, self.namespace, self.name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileObjects:
@@ -188,9 +193,16 @@ class _Gathered:
         if other := read_as(api_version, kind):
             self.read_as[f"{api_version} {kind}", other] += 1
         key = kind, metadata.namespace, metadata.name
-        if key in self.found:
+        there = self.found.get(key)
+        if there is None:
+            self.found[key] = one
+        elif one.problem is not None:
+            self.refused.append(refused(one, one.problem))
+        else:
+            if there.problem is not None:
+                self.refused.append(refused(there, there.problem))
             self.again.setdefault(one.source, []).append(one.shown)
-        self.found[key] = one
+            self.found[key] = one
 
     def result(self) -> FileObjects:
         """Return all, with what is to be said."""

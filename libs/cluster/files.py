@@ -12,7 +12,7 @@ Laws:
     - The order of objects does not matter, but for two with one name (`documents`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from libs.cluster.documents import FileObject, Refused, objects_of, refused
 from libs.cluster.replicas import missing_replicas
 from libs.cluster.requests import requested
 from libs.cluster.state import ClusterState, StateOptions
+from libs.cluster.unknown_namespaces import unknown_namespaces
 from libs.domain import feature_gates
 from libs.domain.capacity import NodeClassRef
 from libs.domain.errors import InvalidRequest
@@ -36,10 +37,9 @@ from libs.kube.convert.workload import pod_disruption_budget
 from libs.kube.objects.decoding import BrokenObject, from_document
 from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodeOverlay, NodePool
 from libs.kube.objects.kinds import KubeObject, kind_of
-from libs.kube.objects.metadata import LabelSelector
 from libs.kube.objects.node import Node
 from libs.kube.objects.pod import Pod
-from libs.kube.objects.policy import Namespace, PodDisruptionBudget, PriorityClass, RuntimeClass
+from libs.kube.objects.policy import PodDisruptionBudget, PriorityClass, RuntimeClass
 from libs.kube.objects.provisioning import ProvisioningRequest
 from libs.kube.objects.workload import DaemonSet
 
@@ -104,17 +104,12 @@ def load(
     """
     read = objects_of(documents)
     found = _sorted(read.objects)
-    objects, state = found.good, ClusterState(options)
+    objects, bad_ones, state = found.good, [*read.refused, *found.refused], ClusterState(options)
     for one in objects:
         state.upsert(one.obj)
-    for one in found.pods:
-        if isinstance(one.obj, Pod):
-            state.refuse_pod(one.obj, one.problem)
-    bad_ones = [*read.refused, *found.refused]
-    counted = {(kind_of(one.obj), *_key(one.obj)) for one in (*objects, *found.pods)}
-    for bad in bad_ones:
-        if (bad.kind, bad.namespace, bad.name) not in counted:
-            _set_aside(bad, state)
+    waiting = [*found.pods, *_not_there(bad_ones, objects, state)]
+    for pod, problem in waiting:
+        state.refuse_pod(pod, problem)
     added, assumptions = _add_replicas(objects, state)
     notes = [*read.notes, *assumptions]
     if not any(isinstance(one.obj, NodePool) for one in objects):
@@ -126,15 +121,18 @@ def load(
                 f'no NodePool in the input: one named "{DEFAULT_POOL}" for Linux nodes of any type '
                 "is assumed"
             )
-    bad_ones += _invalid_pods([*objects, *found.pods], added, state)
+    invalid = dict(state.invalid_pods())
+    bad_ones += _invalid(read.objects, added, invalid)
+    pods = [pod for pod, _ in waiting]
     return LoadedCluster(
         state=state,
         node_classes=_wanted_classes(objects, state),
         refused=tuple(bad_ones),
-        notes=(*notes, *_without_namespaces(objects, added)),
+        notes=(*notes, *unknown_namespaces([*(one.obj for one in objects), *added])),
         documents=(
-            *((kind_of(one.obj), one.plain) for one in objects),
-            *((kind_of(one), msgspec.to_builtins(one)) for one in added),
+            *((kind_of(one.obj), one.plain) for one in objects if not _is_one(one.obj, invalid)),
+            *((kind_of(o), msgspec.to_builtins(o)) for o in added if not _is_one(o, invalid)),
+            *_bare([*pods, *(one.obj for one in objects), *added], invalid),
         ),
     )
 
@@ -200,7 +198,7 @@ class _Sorted:
     """Objects that count, and those that do not."""
 
     good: list[FileObject] = field(default_factory=list)
-    pods: list[FileObject] = field(default_factory=list)
+    pods: list[tuple[Pod, InvalidRequest]] = field(default_factory=list)
     """Pods that no API server would let in: they wait in vain, or weigh on their node."""
     refused: list[Refused] = field(default_factory=list)
 
@@ -215,13 +213,12 @@ def _sorted(objects: Iterable[FileObject]) -> _Sorted:
             _check(one)
         except InvalidRequest as problem:
             found.refused.append(refused(one, problem))
+            continue
+        if isinstance(one.obj, Pod) and one.problem is not None:
+            found.pods.append((one.obj, one.problem))
         else:
-            (found.pods if _waits_in_vain(one) else found.good).append(one)
+            found.good.append(one)
     return found
-
-
-def _waits_in_vain(one: FileObject) -> bool:
-    return isinstance(one.obj, Pod) and one.problem is not None
 
 
 def _first_by_uid(objects: Iterable[FileObject]) -> Mapping[str, FileObject]:
@@ -231,14 +228,34 @@ def _first_by_uid(objects: Iterable[FileObject]) -> Mapping[str, FileObject]:
     return {one.obj.metadata.uid: one for one in pods}
 
 
-def _set_aside(bad: Refused, state: ClusterState) -> None:
-    if bad.pod is not None and bad.problem.field != _UID:
-        state.refuse_pod(bad.pod, bad.problem)
-    elif bad.name:
-        broken = BrokenObject(
-            kind=bad.kind, namespace=bad.namespace, name=bad.name, error=bad.problem
-        )
-        state.refuse(broken)
+def _not_there(
+    bad_ones: Iterable[Refused], objects: Iterable[FileObject], state: ClusterState
+) -> Iterator[tuple[Pod, InvalidRequest]]:
+    """Yield the illegible pods; set all else aside, but where an object of its name counts."""
+    there = {(kind_of(one.obj), *_key(one.obj)) for one in objects}
+    for bad in bad_ones:
+        if not bad.name or bad.problem.field == _UID or bad.key in there:
+            continue
+        if bad.pod is not None:
+            yield bad.pod, bad.problem
+        else:
+            kind, namespace, name = bad.key
+            state.refuse(BrokenObject(kind=kind, namespace=namespace, name=name, error=bad.problem))
+
+
+def _is_one(obj: KubeObject, pods: Container[tuple[str, str]]) -> bool:
+    return isinstance(obj, Pod) and _key(obj) in pods
+
+
+def _bare(
+    objects: Iterable[KubeObject], invalid: Container[tuple[str, str]]
+) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield of each pod that waits in vain as much as tells that it is there."""
+    for one in objects:
+        if isinstance(one, Pod) and _key(one) in invalid and not one.spec.node_name:
+            metadata = one.metadata
+            names = {"namespace": metadata.namespace, "name": metadata.name, "uid": metadata.uid}
+            yield "Pod", {"metadata": {key: text for key, text in names.items() if text}}
 
 
 def _check(one: FileObject) -> None:
@@ -275,14 +292,15 @@ def _convert(obj: KubeObject) -> None:
                 raise problem
 
 
-def _invalid_pods(
-    objects: Iterable[FileObject], replicas: Iterable[KubeObject], state: ClusterState
+def _invalid(
+    objects: Iterable[FileObject],
+    replicas: Iterable[KubeObject],
+    invalid: Mapping[tuple[str, str], InvalidRequest],
 ) -> Iterator[Refused]:
     """Yield the pods that turned out to be illegible, and the workloads whose replicas are."""
-    invalid = dict(state.invalid_pods())
     if not invalid:
         return
-    by_key = {(kind_of(o.obj), o.obj.metadata.namespace, o.obj.metadata.name): o for o in objects}
+    by_key = {(kind_of(o.obj), *_key(o.obj)): o for o in objects}
     for key, problem in invalid.items():
         if (one := by_key.get(("Pod", *key))) is not None:
             yield refused(one, problem)
@@ -294,31 +312,6 @@ def _invalid_pods(
             if workload not in blamed:
                 blamed.add(workload)
                 yield refused(by_key[workload], invalid[_key(made)].under("spec.template"))
-
-
-def _without_namespaces(
-    objects: Iterable[FileObject], replicas: Iterable[KubeObject]
-) -> Iterator[str]:
-    """Say that selectors of namespaces select nobody where no namespace is known."""
-    given = [*(one.obj for one in objects), *replicas]
-    if any(isinstance(one, Namespace) for one in given):
-        return
-    asking = sum(isinstance(one, Pod) and _selects_namespaces(one) for one in given)
-    if asking:
-        pods = "1 pod selects" if asking == 1 else f"{asking} pods select"
-        yield (
-            f"no Namespace in the input: {pods} namespaces by labels, and nobody is in them but "
-            "by kubernetes.io/metadata.name"
-        )
-
-
-def _selects_namespaces(pod: Pod) -> bool:
-    affinity = pod.spec.affinity
-    return any(
-        term.namespace_selector is not None and term.namespace_selector != LabelSelector()
-        for side in (affinity.pod_affinity, affinity.pod_anti_affinity)
-        for term in (*side.required, *(one.pod_affinity_term for one in side.preferred))
-    )
 
 
 def _key(obj: KubeObject) -> tuple[str, str]:

@@ -7,10 +7,12 @@ Laws:
     - Requests round up (`millicores`, `units`), allocatable rounds down (`floor_…`), so that
       rounding never makes a pod fit that does not.
     - `parse(canonical(text)) == parse(text)`.
+    - Nothing beyond `MOST` is counted: such a request is an error, which names the amount, and such
+      a room is `MOST`. Either way no pod fits that does not, and sums of a few stay in 64 bits.
 
 Source: the Kubernetes API reference, "Quantity". Two differences on purpose: what Kubernetes
-silently caps at 2⁶³-1 is an error here, and a number without a digit (`+`, `.`), which its parser
-reads as zero, is one too.
+silently caps at 2⁶³-1 is an error here where it is asked for, and a number without a digit (`+`,
+`.`), which its parser reads as zero, is one everywhere.
 """
 
 import re
@@ -21,6 +23,8 @@ from math import ceil, floor
 from libs.domain.errors import InvalidRequest
 
 MAX = 2**63 - 1
+MOST = 2**60 - 1
+"""The largest amount that is counted, in base units: an exbibyte, a quadrillion of cores."""
 
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
@@ -52,24 +56,32 @@ def parse(quantity: str | int | float) -> Fraction:
     return _parse(_text(quantity))[0]
 
 
+def capped(quantity: str | int | float) -> Fraction:
+    """Return the value as the API keeps it: one beyond ±(2⁶³-1) is that."""
+    try:
+        return parse(quantity)
+    except _TooLarge as error:
+        return Fraction(error.cap)
+
+
 def millicores(quantity: str | int | float) -> int:
-    """Return a CPU request in millicores, rounded up."""
+    """Return a CPU request in millicores, rounded up; raises InvalidRequest beyond `MOST`."""
     return _within_limit(ceil(parse(quantity) * 1000), quantity)
 
 
 def units(quantity: str | int | float) -> int:
-    """Return any other request in whole base units (bytes, devices), rounded up."""
+    """Return any other request in whole base units, rounded up; as `millicores` beyond `MOST`."""
     return _within_limit(ceil(parse(quantity)), quantity)
 
 
 def floor_millicores(quantity: str | int | float) -> int:
-    """Return allocatable CPU in millicores, rounded down."""
-    return _within_limit(floor(parse(quantity) * 1000), quantity)
+    """Return allocatable CPU in millicores, rounded down, `MOST` at most."""
+    return _floor(quantity, 1000)
 
 
 def floor_units(quantity: str | int | float) -> int:
-    """Return anything else allocatable in whole base units, rounded down."""
-    return floor(parse(quantity))
+    """Return anything else allocatable in whole base units, rounded down, `MOST` at most."""
+    return _floor(quantity, 1)
 
 
 def canonical(quantity: str | int | float) -> str:
@@ -115,7 +127,7 @@ def _text(quantity: str | int | float) -> str:
     if isinstance(quantity, bool) or not isinstance(quantity, int | float):
         raise InvalidRequest(f"{quantity!r} is not a quantity")
     if isinstance(quantity, int) and abs(quantity) > MAX:
-        raise _too_large("the number")
+        raise _TooLarge("the number", MAX if quantity > 0 else -MAX)
     return repr(quantity)
 
 
@@ -130,7 +142,7 @@ def _parse(text: str) -> tuple[Fraction, str]:
     magnitude = Fraction(int(match["whole"] + part), 10 ** len(part)) * _scale(suffix)
     nanos = ceil(magnitude * _NANO)
     if nanos > MAX * _NANO:
-        raise _too_large(repr(text))
+        raise _TooLarge(repr(text), -MAX if match["sign"] == "-" else MAX)
     return Fraction(-nanos if match["sign"] == "-" else nanos, _NANO), suffix
 
 
@@ -142,13 +154,26 @@ def _scale(suffix: str) -> Fraction:
 
 
 def _within_limit(amount: int, quantity: str | int | float) -> int:
-    if abs(amount) > MAX:
-        raise _too_large(repr(quantity))
+    if abs(amount) > MOST:
+        raise beyond(quantity)
     return amount
 
 
-def _too_large(what: str) -> InvalidRequest:
-    return InvalidRequest(f"{what} is beyond the largest quantity, 2^63-1")
+def _floor(quantity: str | int | float, scale: int) -> int:
+    return min(floor(capped(quantity) * scale), MOST)
+
+
+def beyond(quantity: str | int | float) -> InvalidRequest:
+    """Return the refusal of a request beyond `MOST`."""
+    return InvalidRequest(f"{quantity!r} is beyond the largest amount that is counted, 2^60-1")
+
+
+class _TooLarge(InvalidRequest):
+    """A quantity that the API would cap."""
+
+    def __init__(self, what: str, cap: int) -> None:
+        super().__init__(f"{what} is beyond the largest quantity, 2^63-1")
+        self.cap = cap
 
 
 def _format_decimal(value: Fraction, *, with_exponent: bool = False) -> str:

@@ -175,7 +175,7 @@ def _nanos(amount: object) -> int:
 
 @lru_cache(maxsize=65536)
 def _parse_nanos(amount: str | int | float) -> int:
-    return int(quantity.parse(amount) * _NANO)
+    return int(quantity.capped(amount) * _NANO)
 
 
 def _millis(nanos: int) -> int:

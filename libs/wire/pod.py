@@ -22,7 +22,7 @@ from libs.wire.requirement import (
     encode_labels,
     encode_requirements,
 )
-from libs.wire.resources import decode_resources, encode_resources
+from libs.wire.resources import decode_requests, encode_resources
 from libs.wire.taint import decode_toleration, encode_toleration
 from libs.wire.topology import (
     decode_pod_affinity_term,
@@ -47,7 +47,7 @@ def decode_pod_shape(message: pb.PodShape) -> PodShape:
         id=message.id,
         namespace=message.namespace,
         labels=decode_labels("labels", message.labels),
-        requests=at("requests", message.requests, decode_resources),
+        requests=at("requests", message.requests, decode_requests),
         node_selector=at("node_selector", message.node_selector, decode_requirements),
         required_node_terms=each(
             "required_node_terms", message.required_node_terms, _decode_node_term

@@ -3,6 +3,7 @@
 from joiner.model.v1 import resources_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
+from libs.domain.quantity import MOST, beyond
 from libs.domain.resources import NOTHING, Resources
 from libs.wire.field import by_content, encoded_once
 
@@ -14,6 +15,16 @@ def decode_resources(message: pb.Resources) -> Resources:
     for name, amount in amounts.items():
         if amount < 0:
             raise InvalidRequest(f"{amount} is negative", field=name)
+    return amounts
+
+
+@by_content
+def decode_requests(message: pb.Resources) -> Resources:
+    """Return what is asked for; more than is counted is refused under the resource's name."""
+    amounts = decode_resources(message)
+    for name, amount in amounts.items():
+        if amount > MOST:
+            raise beyond(amount).under(name)
     return amounts
 
 

@@ -24,6 +24,8 @@ _Amounts = dict[str, Fraction]
 _ALWAYS = "Always"
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _PREFIXES = ("hugepages-", "attachable-volumes-")
+_SMALL = quantity.MOST // 1000
+"""No amount of up to this is too much, whatever its unit."""
 _EVERY_ADDRESS = "0.0.0.0"
 
 
@@ -34,7 +36,8 @@ def pod_requests(pod: Pod) -> Resources:
     does the pod as a whole; where its resize is infeasible, what is asked for does not count.
 
     Raises:
-        InvalidRequest: a bad resource name, a bad or negative quantity, a sum beyond 2^63-1.
+        InvalidRequest: a bad resource name, a bad or negative quantity, one or a sum beyond
+            `quantity.MOST`.
     """
     spec = pod.spec
     given = _given(pod) if spec.node_name else {}
@@ -44,8 +47,9 @@ def pod_requests(pod: Pod) -> Resources:
     _add(total, _amounts(spec.overhead, "spec.overhead"))
     amounts = _rounded(total)
     for name, amount in amounts.items():
-        if amount > quantity.MAX:
-            raise InvalidRequest(f"asks for more {name} than can be counted", field="spec")
+        if amount > quantity.MOST:
+            why = f"asks for {amount} of {name} in all, beyond the most that is counted, 2^60-1"
+            raise InvalidRequest(why, field="spec")
     return Resources({**amounts, PODS: 1})
 
 
@@ -164,8 +168,9 @@ def _resize_is_infeasible(pod: Pod) -> bool:
 
 
 def _requests(resources: ResourceRequirements, path: str) -> _Amounts:
-    limits = _amounts(resources.limits, f"{path}.limits")
-    return limits | _amounts(resources.requests, f"{path}.requests")
+    asked = _amounts(resources.requests, f"{path}.requests")
+    limits = {name: text for name, text in resources.limits.items() if name not in asked}
+    return _amounts(limits, f"{path}.limits") | asked if limits else asked
 
 
 def _amounts(quantities: Quantities, path: str) -> _Amounts:
@@ -179,8 +184,14 @@ def _amounts(quantities: Quantities, path: str) -> _Amounts:
             raise error.under(f"{path}.{name}") from None
         if amount.numerator < 0:
             raise InvalidRequest(f"{text!r} is negative", field=f"{path}.{name}")
+        if amount.numerator > _SMALL and _is_too_much(name, amount):
+            raise quantity.beyond(text).under(f"{path}.{name}")
         amounts[name] = amount
     return amounts
+
+
+def _is_too_much(name: str, amount: Fraction) -> bool:
+    return _is_compared(name) and amount * (1000 if name == CPU else 1) > quantity.MOST
 
 
 _name_problem = lru_cache(maxsize=256)(qualified_name_problem)

@@ -107,9 +107,32 @@ def test_requests_round_up_and_allocatable_down(
     assert convert(text) == amount
 
 
-def test_millicores_beyond_64_bits_are_refused() -> None:
-    with pytest.raises(InvalidRequest):
-        quantity.millicores("9E")
+@pytest.mark.parametrize(
+    ("convert", "text"),
+    [
+        pytest.param(quantity.millicores, "9E", id="cpu"),
+        pytest.param(quantity.millicores, "1152921504606847", id="a little more cpu than counts"),
+        pytest.param(quantity.units, "1Ei", id="memory"),
+        pytest.param(quantity.units, "2E", id="devices"),
+    ],
+)
+def test_a_request_beyond_what_is_counted_is_refused_with_its_amount(
+    convert: Callable[[str], int], text: str
+) -> None:
+    with pytest.raises(InvalidRequest, match=f"'{text}' is beyond the largest amount"):
+        convert(text)
+
+
+@pytest.mark.parametrize("text", ["1Ei", "8Ei", "1e30", 2**70], ids=str)
+@pytest.mark.parametrize("convert", [quantity.floor_units, quantity.floor_millicores])
+def test_room_beyond_what_is_counted_is_all_that_is_counted(
+    convert: Callable[[str | int], int], text: str | int
+) -> None:
+    assert convert(text) == 2**60 - 1
+
+
+def test_room_far_below_nothing_is_below_nothing() -> None:
+    assert quantity.floor_units("-1e30") == -(2**63 - 1)
 
 
 @settings(max_examples=100)

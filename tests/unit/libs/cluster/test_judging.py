@@ -1,0 +1,159 @@
+"""Files with objects that no API server would take: what is said, and what goes on."""
+
+from typing import Any
+
+import pytest
+
+from libs.cluster.files import LoadedCluster, load
+from libs.domain.capacity import NodeClassRef
+from libs.domain.reason import Rule
+from tests.unit.libs.cluster.clusters import taken
+from tests.unit.libs.kube.manifests import (
+    CLASS,
+    Document,
+    a_node,
+    a_nodepool,
+    a_pod,
+    an_object,
+)
+
+KWOK = NodeClassRef(**CLASS)
+
+
+def _load(*documents: object) -> LoadedCluster:
+    return load([("dump.yaml", one) for one in documents], default_class=KWOK)
+
+
+def _pod(name: str, **spec: Any) -> Document:
+    pod = a_pod(name)
+    pod["spec"].update(spec)
+    return pod
+
+
+_BAD = {"tolerations": [{"key": "a", "effect": "Maybe"}]}
+
+
+def _waiting(loaded: LoadedCluster) -> list[tuple[tuple[str, ...], str]]:
+    taken(loaded.state)
+    return [(one.pod_uids, one.reason.message) for one in loaded.state.left_out()]
+
+
+def test_a_refused_pod_waits_in_vain_and_the_others_go_on() -> None:
+    loaded = _load(_pod("bad", preemptionPolicy="Maybe"), a_pod("good"), a_nodepool())
+
+    snapshot = taken(loaded.state)
+    [left] = loaded.state.left_out()
+    assert [row.name for row in snapshot.pods.rows()] == ["good"]
+    assert left.reason.existing == ((Rule.INVALID_POD, 0),)
+    assert left.reason.message.startswith("spec.preemptionPolicy: Unsupported value")
+    assert [one.message.partition(": U")[0] for one in loaded.refused] == [
+        'dump.yaml: Pod "default/bad": spec.preemptionPolicy'
+    ]
+
+
+def test_an_illegible_pod_waits_in_vain_too() -> None:
+    loaded = _load(_pod("bad", priority="high"), a_nodepool())
+
+    [(uids, message)] = _waiting(loaded)
+    assert len(uids) == 1
+    assert message.startswith("spec.priority: expected")
+
+
+def test_a_refused_pod_weighs_on_its_node() -> None:
+    pod = _pod("bad", nodeName="n", preemptionPolicy="Maybe")
+
+    loaded = _load(pod, a_node("n"), a_nodepool())
+
+    assert [row.node for row in taken(loaded.state).pods.rows()] == ["n"]
+    assert len(loaded.refused) == 1
+
+
+def test_a_refused_object_does_not_take_the_place_of_one_that_counts() -> None:
+    documents = [a_pod("a"), _pod("a", preemptionPolicy="Maybe"), a_nodepool()]
+
+    for given in (documents, documents[::-1]):
+        loaded = _load(*given)
+        assert [row.name for row in taken(loaded.state).pods.rows()] == ["a"]
+        assert len(loaded.refused) == 1
+
+
+def test_no_pool_is_assumed_where_one_is_refused() -> None:
+    loaded = _load(a_nodepool(weight=-1), a_pod("a"))
+
+    assert taken(loaded.state).nodepools == {}
+    assert "no NodePool of the input counts: nothing can be bought" in loaded.notes
+
+
+def test_an_old_version_of_a_pool_is_refused_with_what_to_do() -> None:
+    loaded = _load({**a_nodepool(), "apiVersion": "karpenter.sh/v1beta1"})
+
+    [refused] = loaded.refused
+    assert "apiVersion: karpenter.sh/v1beta1 is not read; write the object as karpenter.sh/v1" in (
+        refused.message
+    )
+
+
+def test_a_version_that_is_read_as_another_is_told_of() -> None:
+    budget = an_object("policy/v1beta1", "PodDisruptionBudget", "b", "default", spec={})
+
+    assert _load(budget, a_nodepool()).notes == (
+        "1 of policy/v1beta1 PodDisruptionBudget read as policy/v1: fields that differ are passed "
+        "over",
+    )
+
+
+def test_an_unknown_field_is_told_of_once_for_all_that_have_it() -> None:
+    pods = [_pod(name, nodeSelecter={"a": "b"}) for name in "abc"]
+
+    assert _load(*pods, a_nodepool()).notes == (
+        'dump.yaml: Pod "default/a" and 2 more: unknown field spec.nodeSelecter, which is passed '
+        "over; did you mean nodeSelector?",
+    )
+
+
+def test_unknown_fields_are_told_of_within_bounds() -> None:
+    loaded = _load(_pod("a", **{f"x{number}": 1 for number in range(50)}), a_nodepool())
+
+    assert len(loaded.notes) == 21
+    assert loaded.notes[-1] == "30 more unknown fields"
+
+
+def _near(selector: Document) -> Document:
+    term = {"topologyKey": "zone", "labelSelector": {}, "namespaceSelector": selector}
+    key = "requiredDuringSchedulingIgnoredDuringExecution"
+    return {"affinity": {"podAffinity": {key: [term]}}}
+
+
+@pytest.mark.parametrize(
+    ("selector", "others", "told"),
+    [
+        pytest.param({"matchLabels": {"a": "b"}}, [], True, id="by label"),
+        pytest.param({}, [], False, id="all of them"),
+        pytest.param(
+            {"matchLabels": {"a": "b"}}, [an_object("v1", "Namespace", "x")], False, id="known"
+        ),
+    ],
+)
+def test_selectors_of_namespaces_that_nobody_knows_are_told_of(
+    selector: Document, others: list[Document], told: bool
+) -> None:
+    loaded = _load(*others, _pod("a", **_near(selector)), a_nodepool())
+
+    assert any("1 pod selects namespaces by labels" in note for note in loaded.notes) == told
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        pytest.param("text", "dump.yaml: document 1: 'text' is not a", id="text"),
+        pytest.param({"kind": "Pod"}, "dump.yaml: document 1: an object: apiVersion", id="version"),
+        pytest.param(
+            {"kind": "List", "items": [a_node("n"), 3]}, "dump.yaml: document 1: item 2: 3", id="3"
+        ),
+    ],
+)
+def test_what_is_no_object_is_named_by_its_place(document: object, message: str) -> None:
+    loaded = _load(document, a_pod("a"), a_nodepool())
+
+    assert [one.message[: len(message)] for one in loaded.refused] == [message]
+    assert [row.name for row in taken(loaded.state).pods.rows()] == ["a"]
