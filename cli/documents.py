@@ -7,6 +7,7 @@ any machine can hold.
 
 import codecs
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,17 +18,35 @@ import yaml
 from libs.domain.errors import InvalidRequest
 
 STANDARD_INPUT = "-"
-MOST_VALUES = 50_000_000
-"""Values of one document, aliases written out; more is no cluster, but an attack on memory."""
+_JSON = re.compile(r"\s*[{\[]")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+MOST_VALUES = 5_000_000
+"""Values that aliases may stand for in one document; more is no cluster, but an attack."""
 
 _base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built without libyaml
 
 
+_NUMBERS = {
+    "tag:yaml.org,2002:int": re.compile(
+        r"[-+]?(0b[01_]+|0[0-7_]+|0|[1-9][0-9_]*|0x[0-9a-fA-F_]+)\Z"
+    ),
+    "tag:yaml.org,2002:float": re.compile(
+        r"([-+]?([0-9][0-9_]*\.[0-9_]*|\.[0-9][0-9_]*)([eE][-+][0-9]+)?"
+        r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z"
+    ),
+}
+"""What a number looks like; YAML 1.1 took `12:30` for one, too."""
+
+
 class _Loader(_base):  # type: ignore[misc]  # the base is chosen at run time
-    """YAML as Kubernetes reads it: a date is a text, and a key is there once."""
+    """YAML as Kubernetes reads it: dates and times are texts, and a key is there once."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012  # PyYAML's own way to configure a loader
-        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(":timestamp")]
+        first: [
+            (tag, _NUMBERS.get(tag, pattern))
+            for tag, pattern in resolvers
+            if not tag.endswith(":timestamp")
+        ]
         for first, resolvers in _base.yaml_implicit_resolvers.items()
     }
 
@@ -59,10 +78,24 @@ def read(files: Iterable[str]) -> Iterator[tuple[str, object]]:
     """
     for name in files:
         text = _text(name)
-        if text.lstrip()[:1] in ("{", "["):
-            yield from ((name, document) for document in _json(name, text))
-        else:
-            yield from ((name, document) for document in _yaml(name, text))
+        is_json = _JSON.match(text) is not None
+        found = _json(name, text) if is_json else _yaml(name, text)
+        halves = _HALF.search(text) is not None
+        for document in found:
+            if halves:
+                _check_text(name, document)
+            yield name, document
+
+
+def _check_text(name: str, document: object) -> None:
+    """Refuse texts that no text file can hold: halves of characters, written as escapes."""
+    try:
+        json.dumps(document, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError:
+        message = "not text in UTF-8: an escape stands for half a character"
+        raise InvalidRequest(message, field=name) from None
+    except (RecursionError, ValueError):  # whoever reads it on refuses it
+        return
 
 
 def _text(name: str) -> str:
@@ -88,13 +121,30 @@ def _json(name: str, text: str) -> list[object]:
             raise InvalidRequest(message, field=f"{name}:{error.lineno}") from None
     except RecursionError:
         raise InvalidRequest("not JSON: is nested too deeply", field=name) from None
-    except ValueError as error:  # a number of thousands of digits
+    except _Twice as error:
         raise InvalidRequest(f"not JSON: {error}", field=name) from None
+    except ValueError:
+        raise InvalidRequest("not JSON: a number of thousands of digits", field=name) from None
+
+
+class _Twice(ValueError):
+    """A key that is there twice."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _Twice(f"key {key!r} is there twice")
+            seen.add(key)
+    return found
 
 
 def _json_values(text: str) -> Iterator[object]:
     """Yield JSON values that follow one another, as of `cat a.json b.json`."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_once)
     end, length = 0, len(text)
     while end < length:
         while end < length and text[end].isspace():
@@ -108,7 +158,7 @@ def _yaml(name: str, text: str) -> Iterator[object]:
     try:
         for document in yaml.load_all(text, Loader=_Loader):
             if "*" in text:
-                _check_size(name, document)
+                _check_size(name, document, len(text))
             if document is not None:
                 yield document
     except yaml.MarkedYAMLError as error:
@@ -120,13 +170,16 @@ def _yaml(name: str, text: str) -> Iterator[object]:
         raise InvalidRequest(f"not YAML: {error.reason}", field=f"{name}:{line}") from None
     except RecursionError:
         raise InvalidRequest("not YAML: is nested too deeply", field=name) from None
-    except (yaml.YAMLError, ValueError) as error:
+    except yaml.YAMLError as error:
         raise InvalidRequest(f"not YAML: {error}", field=name) from None
+    except ValueError as error:
+        digits = "a number of thousands of digits" if "digits" in str(error) else error
+        raise InvalidRequest(f"not YAML: {digits}", field=name) from None
 
 
-def _check_size(name: str, document: object) -> None:
-    """Refuse a document of few lines whose aliases stand for billions of values."""
-    if _size(document, {}) > MOST_VALUES:
+def _check_size(name: str, document: object, written: int) -> None:
+    """Refuse a document of few characters whose aliases stand for billions of values."""
+    if _size(document, {}) > max(MOST_VALUES, written):
         raise InvalidRequest(
             f"aliases make it more than {MOST_VALUES} values; write out what is meant", field=name
         )

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from libs.apiserver.types.walking import UnknownField
-from libs.cluster.judging import Judge, check_version, read_as, refusal, unknown_notes
+from libs.cluster.judging import Judge, check_version, read_as, refusal, short, unknown_notes
 from libs.domain.errors import InvalidRequest
 from libs.kube.objects.decoding import from_plain, plain
 from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_of
@@ -100,9 +100,10 @@ def objects_of(documents: Iterable[tuple[str, object]]) -> FileObjects:
         where = f"{source}: document {numbers[source]}" if totals[source] > 1 else source
         try:
             for one in _flat(where, document):
-                gathered.take(source, one)
-        except InvalidRequest as error:
-            gathered.refuse(error)
+                if isinstance(one, InvalidRequest):
+                    gathered.refuse(one)
+                else:
+                    gathered.take(source, one)
         except RecursionError:
             gathered.refuse(InvalidRequest("is nested too deeply, or contains itself", field=where))
     return gathered.result()
@@ -111,8 +112,7 @@ def objects_of(documents: Iterable[tuple[str, object]]) -> FileObjects:
 def shown(obj: KubeObject) -> str:
     """Return kind and name of an object for messages."""
     metadata = obj.metadata
-    name = "/".join(part for part in (metadata.namespace, metadata.name) if part)
-    return f'{kind_of(obj)} "{name}"'
+    return _named(kind_of(obj), metadata.namespace, metadata.name)
 
 
 def refused(one: FileObject, problem: InvalidRequest) -> Refused:
@@ -237,8 +237,11 @@ def _twice(source: str, shown: Sequence[str]) -> str:
     return f"{source}: {len(shown)} objects are there twice; the later ones count: {first}{more}"
 
 
-def _flat(where: str, document: object) -> Iterator[_Piece]:
-    """Yield the objects of a document: itself, the items of a List, the members of an array."""
+def _flat(where: str, document: object) -> Iterator[_Piece | InvalidRequest]:
+    """Yield the objects of a document: itself, the items of a List, the members of an array.
+
+    What is none is yielded as the error that says so: those after it are read all the same.
+    """
     if document is None:
         return
     if isinstance(document, list | tuple):
@@ -246,7 +249,8 @@ def _flat(where: str, document: object) -> Iterator[_Piece]:
             yield from _flat(f"{where}: item {number}", one)
         return
     if not isinstance(document, Mapping):
-        raise InvalidRequest(f"{document!r:.80} is not a Kubernetes object", field=where)
+        yield InvalidRequest(f"{document!r:.80} is not a Kubernetes object", field=where)
+        return
     kind = document.get("kind")
     is_list = isinstance(kind, str) and kind.endswith("List")
     if not (isinstance(kind, str) and is_list and ("items" in document or kind == "List")):
@@ -254,7 +258,8 @@ def _flat(where: str, document: object) -> Iterator[_Piece]:
         return
     items = document.get("items") or ()
     if not isinstance(items, list | tuple):
-        raise InvalidRequest("is not a list", field=f"{where}: {kind}: items")
+        yield InvalidRequest("is not a list", field=f"{where}: {kind}: items")
+        return
     own = {"apiVersion": document.get("apiVersion"), "kind": kind.removesuffix("List")}
     for number, one in enumerate(items, 1):
         # Items of a typed list, as the API answers, leave out what the list says already.
@@ -281,13 +286,17 @@ def _names(document: Mapping[str, Any]) -> tuple[str, str]:
     return str(named.get("namespace") or ""), str(named.get("name") or "")
 
 
+def _named(kind: str, namespace: str, name: str) -> str:
+    joined = "/".join(part for part in (namespace, name) if part)
+    return f'{kind} "{short(joined)}"'
+
+
 def _illegible(source: str, document: Mapping[str, Any], problem: InvalidRequest) -> Refused:
     kind = document["kind"]
     namespace, name = _names(document)
     if kind == "Pod":
         namespace = namespace or _DEFAULT_NAMESPACE
-    joined = "/".join(part for part in (namespace, name) if part)
-    place = _located(f'{source}: {kind} "{joined}"', problem)
+    place = _located(f"{source}: {_named(kind, namespace, name)}", problem)
     return Refused(
         message=str(InvalidRequest(problem.detail, field=place)),
         kind=kind,

@@ -22,6 +22,8 @@ from libs.kube.crd_files import known_crds
 
 _CUSTOM = ("autoscaling.x-k8s.io", "karpenter.kwok.sh", "karpenter.sh")
 """Groups that our CRDs define."""
+_LONGEST = 600
+"""Characters of a message; the API server's longest own words have 400."""
 _TOLD = 3
 """Most errors that one message tells."""
 _KARPENTER = "karpenter.sh"
@@ -78,10 +80,16 @@ def refusal(errors: tuple[FieldError, ...]) -> InvalidRequest | None:
     if not errors:
         return None
     first, *others = errors
-    more = [f"{one.field}: {one.message}" for one in others[: _TOLD - 1]]
+    more = [f"{one.field}: {short(one.message)}" for one in others[: _TOLD - 1]]
     hidden = len(others) - len(more)
-    detail = "; ".join((first.message, *more))
+    detail = "; ".join((short(first.message), *more))
     return InvalidRequest(f"{detail} (and {hidden} more)" if hidden else detail, field=first.field)
+
+
+def short(text: str) -> str:
+    """Return a text in one line that people can read, whatever it quotes."""
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return shown if shown.isprintable() else shown.encode("unicode_escape").decode()
 
 
 def check_version(api_version: str, kind: str) -> None:

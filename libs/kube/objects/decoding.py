@@ -182,7 +182,8 @@ def _precise(error: InvalidRequest, document: Any) -> InvalidRequest:
         kinds = ((key, _JSON_TYPES.get(type(value))) for key, value in place.items())
         key = next((key for key, kind in kinds if kind == got["got"]), "...")
         field = f"{field.removesuffix(_SOME_KEY)}.{key}"
-    if detail.startswith("expected `str`") and got["got"] in ("bool", "float", "int"):
+    is_text = detail.removeprefix("a key: ").startswith("expected `str`")
+    if is_text and got["got"] in ("bool", "float", "int"):
         detail += "; put it in quotes"
     return InvalidRequest(detail, field=field)
 

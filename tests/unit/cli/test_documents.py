@@ -11,9 +11,9 @@ TEXT = json.dumps(POD)
 YAML = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n"
 
 
-def _bomb() -> str:
+def _bomb(depth: int) -> str:
     lines = ['a0: &a0 ["x", "x", "x", "x", "x", "x", "x", "x", "x", "x"]']
-    for number in range(1, 12):
+    for number in range(1, depth + 1):
         members = ", ".join([f"*a{number - 1}"] * 10)
         lines.append(f"a{number}: &a{number} [{members}]")
     return YAML + "\n".join(lines)
@@ -46,6 +46,22 @@ def test_dates_stay_text(tmp_path: Path) -> None:
     assert list(documents.read([str(path)])) == [(str(path), {"created": "2026-01-01T00:00:00Z"})]
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("12:30", "12:30"), ("1:30.5", "1:30.5"), ("010", 8), ("0x1f", 31), ("1_000", 1000)],
+)
+def test_numbers_are_those_of_kubernetes(tmp_path: Path, text: str, value: object) -> None:
+    path = written(tmp_path, f"a: {text}".encode())
+
+    assert list(documents.read([str(path)])) == [(str(path), {"a": value})]
+
+
+def test_a_whole_character_may_be_written_as_an_escape(tmp_path: Path) -> None:
+    path = written(tmp_path, b'{"a": "\\ud83d\\ude00"}')
+
+    assert list(documents.read([str(path)])) == [(str(path), {"a": "\U0001f600"})]
+
+
 def test_a_merged_key_may_be_written_anew(tmp_path: Path) -> None:
     path = written(tmp_path, b"a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {1: a, '1': b}")
 
@@ -65,10 +81,15 @@ def test_a_merged_key_may_be_written_anew(tmp_path: Path) -> None:
         pytest.param(b"a: !!python/name:os.system x", ":1: not YAML: ", id="foreign tag"),
         pytest.param(b"? [a]\n: 1", ":1: not YAML: found unhashable key", id="list as a key"),
         pytest.param(b"a: 1\nb: 2\na: 3", ":3: not YAML: key 'a' is there twice", id="a key twice"),
+        pytest.param(
+            b'{"a": 1, "a": 2}', ": not JSON: key 'a' is there twice", id="JSON key twice"
+        ),
+        pytest.param(b'{"a": "\\ud800"}', ": not text in UTF-8: ", id="half a character"),
         pytest.param(b"\xff\x00\xfe", ": not text in UTF-8: invalid start byte", id="binary"),
         pytest.param(b"[" * 100_000, ": not JSON: is nested too deeply", id="nested JSON"),
         pytest.param(b"1" * 5_000, ": not YAML: ", id="digits without end"),
-        pytest.param(_bomb().encode(), ": aliases make it more than ", id="billion laughs"),
+        pytest.param(_bomb(11).encode(), ": aliases make it more than ", id="billion laughs"),
+        pytest.param(_bomb(6).encode(), ": aliases make it more than ", id="million laughs"),
     ],
 )
 def test_what_cannot_be_read_is_named_with_its_line(

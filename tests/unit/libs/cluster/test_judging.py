@@ -157,3 +157,20 @@ def test_what_is_no_object_is_named_by_its_place(document: object, message: str)
 
     assert [one.message[: len(message)] for one in loaded.refused] == [message]
     assert [row.name for row in taken(loaded.state).pods.rows()] == ["a"]
+
+
+def test_every_item_of_a_list_is_read_whatever_those_before_it_are() -> None:
+    items = [3, {"kind": "Pod"}, {"apiVersion": "v1", "kind": "PodList", "items": 5}, a_pod("a")]
+
+    loaded = _load({"apiVersion": "v1", "kind": "List", "items": items}, a_nodepool())
+
+    assert len(loaded.refused) == 3
+    assert [row.name for row in taken(loaded.state).pods.rows()] == ["a"]
+
+
+@pytest.mark.parametrize("name", ["a\nb\x1b[31m", "a" * 100_000], ids=["control", "long"])
+def test_messages_stay_in_one_line_of_modest_length(name: str) -> None:
+    [refused] = _load(a_pod(name), a_nodepool()).refused
+
+    assert refused.message.isprintable()
+    assert len(refused.message) < 2_000
