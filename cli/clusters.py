@@ -9,6 +9,7 @@ from typing import Any
 
 from cli import documents
 from cli.formats import counted, few
+from cli.gangs import gang_notes
 from cli.held import held
 from cli.set_aside import set_aside
 from libs import catalogues
@@ -22,11 +23,9 @@ from libs.domain.plan import UnplacedPods
 from libs.domain.price import unpriced
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.domain.topology import TopologySpread
-from libs.kube.convert.pod import POD_GROUP
 from libs.runtime.clock import SystemClock
 
 _DEFAULT_CLASS = NodeClassRef(group="karpenter.kwok.sh", kind="KWOKNodeClass", name="default")
-_PROBLEMS_SHOWN = 20
 _FILES = SnapshotId(cluster_id="files", epoch=Epoch(boot_id="files"), revision=1)
 
 
@@ -112,7 +111,7 @@ def load(
             *_broken_budgets(snapshot),
             *_behind_gates(loaded.documents, gates),
             *_waiting_for_devices(snapshot, gates),
-            *_without_group(loaded.documents),
+            *gang_notes(loaded.documents),
             *set_aside(snapshot.set_aside.values(), loaded.refused),
             *_without_price(snapshot),
             *_held(loaded.state.held()),
@@ -242,27 +241,6 @@ def _waiting_for_devices(snapshot: ClusterSnapshot, gates: Mapping[str, bool]) -
             f"not planned for: {counted(count, 'pod')} with claims of devices; "
             f"--feature-gates {gate}=true has them count"
         )
-
-
-def _without_group(found: Iterable[tuple[str, Mapping[str, Any]]]) -> Iterator[str]:
-    """Say which groups, to be placed whole or not at all, are only names on their pods."""
-    groups: set[str] = set()
-    members: Counter[str] = Counter()
-    for kind, document in found:
-        metadata, spec = document["metadata"], document.get("spec") or {}
-        namespace = metadata.get("namespace", "")
-        if kind == "PodGroup":
-            groups.add(f"{namespace}/{metadata['name']}")
-        elif kind == "Pod" and not spec.get("nodeName"):
-            own = (spec.get("schedulingGroup") or {}).get("podGroupName")
-            if name := own or (metadata.get("labels") or {}).get(POD_GROUP):
-                members[f"{namespace}/{name}"] += 1
-    missing = sorted(members.keys() - groups)
-    for name in missing[:_PROBLEMS_SHOWN]:
-        its = f"its {counted(members[name], 'pod')}"
-        yield f'PodGroup "{name}" is not in the input: {its} may be placed in part'
-    if len(missing) > _PROBLEMS_SHOWN:
-        yield f"{len(missing) - _PROBLEMS_SHOWN} more PodGroups are not in the input"
 
 
 def _without_price(snapshot: ClusterSnapshot) -> Iterator[str]:

@@ -17,7 +17,7 @@ from libs.domain.solution import MinValuesPolicy, SolveOptions
 from libs.oracle.binding import bind_pod
 from libs.oracle.cluster import Cluster
 from libs.oracle.devices.extended import classes_of_resources
-from libs.oracle.objects import KubeObject, key_of, spec_of
+from libs.oracle.objects import KubeObject, key_of, spec_of, status_of
 from libs.oracle.pods import Pod, read_pod
 from libs.oracle.verdict import judge, judge_node
 from tests.support.reference.options import (
@@ -84,8 +84,15 @@ class Placing:
         """Tell whether the pod gets no place whatever there is."""
         return not self.gives_devices and bool(spec_of(pod).get("resourceClaims"))
 
+    def nominated(self, pod: KubeObject) -> str:
+        """Return the node nominated for a pod, if it stays: none is bought for it then."""
+        name = str(status_of(pod).get("nominatedNodeName") or "")
+        return name if name in self.existing else ""
+
     def new_node(self, wish: Wish) -> NewNode | None:
         """Return the node that could be bought for the pod; nothing is changed."""
+        if self.nominated(wish.pod):
+            return None
         name = f"reference-{len(self.new) + 1}"
         pod = read_pod(wish.pod)
         for pool in self.market.pools:
@@ -138,9 +145,12 @@ class Placing:
             for name in judge(self.cluster, wish.pod).feasible
             if not (wish.avoids_soft_taints and unwelcoming(self.cluster.nodes[name], pod))
         ]
-        for name in self.existing:
+        nominated = self.nominated(wish.pod)
+        for name in (nominated, *self.existing):
             if name in accepting:
                 return name
+        if nominated:
+            return None
         for node in sorted(self.new, key=lambda one: len(one.pods)):
             options = self._narrowed(node, wish, pod)
             if self._joins(node, wish, options, as_it_is=node.name in accepting):

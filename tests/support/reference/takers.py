@@ -84,7 +84,8 @@ def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
     there = [
         name
         for name in judge(placing.cluster, pod).feasible
-        if name not in planned or placing.keeps_choice(planned[name], wish)
+        if name not in planned
+        or (not placing.nominated(pod) and placing.keeps_choice(planned[name], wish))
     ]
     bought = placing.new_node(wish)
     new = () if bought is None else (f"new {name_of(bought.option.node)}",)

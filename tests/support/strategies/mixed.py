@@ -38,7 +38,10 @@ def mixed_clusters(draw: st.DrawFn) -> MixedCluster:
     there = [draw(nodes(n, zoned=with_volumes)) for n in range(pick(draw, 0, 0, 1, 2, 4))]
     names = tuple(node["metadata"]["name"] for node in there)
     volumes = draw(storage(names)) if with_volumes else ()
-    pods = [*_waiting(draw, volumes), *_running(draw, names)]
+    waiting = _waiting(draw, volumes)
+    if names and chance(draw, 15):
+        _nominate(draw, waiting, names)
+    pods = [*waiting, *_running(draw, names)]
     groups = gangs(draw, pods) if chance(draw, 15) else ()
     beside: list[Document] = []
     if FeatureGate.DYNAMIC_RESOURCES in gates:
@@ -75,6 +78,14 @@ def _gates(draw: st.DrawFn) -> tuple[FeatureGate, ...]:
 
 def _with_devices(draw: st.DrawFn, kind: InstanceType) -> InstanceType:
     return replace(kind, device_pools=device_pools(draw)) if chance(draw, 60) else kind
+
+
+def _nominate(draw: st.DrawFn, pods: list[Document], nodes: tuple[str, ...]) -> None:
+    """Have nodes nominated for some of the pods that wait, now and then one that is not there."""
+    for pod in pods:
+        if chance(draw, 30):
+            pod["status"]["nominatedNodeName"] = pick(draw, *nodes, *nodes, "gone")
+            pod["spec"].setdefault("priority", pick(draw, 0, 0, 500))
 
 
 def _claim_devices(draw: st.DrawFn, pods: list[Document]) -> None:

@@ -274,6 +274,24 @@ def test_bad_options_are_refused(tmp_path: Path, options: list[str], message: st
             id="a group that is only a field",
         ),
         pytest.param(
+            [with_members(POD, spec__workloadRef={"name": "job", "podGroup": "workers"})],
+            'Workload "shop/job" is not looked at, Kubernetes 1.36 has PodGroups: '
+            "its 1 pod may be placed in part",
+            id="a group of a Workload",
+        ),
+        pytest.param(
+            [
+                {
+                    "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+                    "kind": "PodGroup",
+                    "metadata": {"name": "job", "namespace": "shop"},
+                    "spec": {"minMember": 2, "minResources": {"cpu": "4"}},
+                }
+            ],
+            'not looked at: spec.minResources of PodGroup "shop/job"; what pods request counts',
+            id="a field of a group that nothing is planned by",
+        ),
+        pytest.param(
             [with_members(POD, spec__nodeName="gone")],
             'Pod "shop/web" set aside: spec.nodeName: node "gone" does not exist',
             id="orphan",
