@@ -27,6 +27,7 @@ from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.offers.limits import PoolLimits
 from services.solver.core.packing import settling
 from services.solver.core.packing.bins import Bins, Placement
+from services.solver.core.packing.held_room import held_room
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.targets import Targets, in_order_of_placement
 from services.solver.core.pods.ask import Ask
@@ -101,15 +102,15 @@ class Packer:
     def _hold(self, part: list[int]) -> None:
         """Keep the room of pods on the nodes that are nominated for them, though they lack it now.
 
-        kube-scheduler counts them there for all that come after them, whether they fit or not; but
-        what claims are for, devices or volumes, is given to nobody before it is bound.
+        kube-scheduler counts them there for all that come after them, whether they fit or not.
         """
         for index in part:
             node, count = self.problem.groups[index].nominated, self.left[index]
             position = self._targets.position(node) if node and count else None
             if position is not None:
                 self._held[self._packing.placed()] = index, count
-                ask = self.problem.topology.ask(self._hard(index))
+                kept = held_room(self.problem.groups[index].shape, self.problem.groups)
+                ask = self.problem.topology.ask(kept)
                 self._packing.take_standing(index, ask, position, count)
 
     def _state(self) -> Bins:
