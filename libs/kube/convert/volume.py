@@ -160,7 +160,7 @@ class _Claim:
     @property
     def topology_key(self) -> str:
         """Return the key as of `SharedVolume`."""
-        if self.waiting is None:
+        if self.waiting is None or self.waiting.is_everywhere:
             return ""
         return HOSTNAME if any(HOSTNAME in one for one in self.waiting.places) else ZONE
 

@@ -96,6 +96,11 @@ class Waiting:
         """Return the volumes that it may take, the best one first."""
         return self.suiting.volumes
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Return whether it can be used on every node, whichever volume it takes."""
+        return not self.made and all(one.places == (ANYTHING,) for one in self.volumes)
+
 
 def class_name(metadata: ObjectMeta, given: str | None) -> str | None:
     """Return the class of a claim or a volume; the annotation of old still comes first."""
