@@ -9,6 +9,7 @@ import re
 from collections.abc import Hashable, Mapping
 from datetime import date
 from functools import cache
+from math import isfinite
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -133,7 +134,7 @@ def from_document(document: Mapping[str, Any], struct: type[T]) -> T:
 
 
 def plain(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document as JSON would hold it: without nulls, timestamps of YAML as text.
+    """Return the document as JSON would hold it: no nulls; YAML's timestamps and `.nan` as text.
 
     Raises:
         InvalidRequest: it contains itself, as YAML can, or is nested too deeply.
@@ -231,6 +232,8 @@ def _plain(value: Any) -> Any:
         return {key: _plain(one) for key, one in value.items() if one is not None}
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value]
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value.isoformat() if isinstance(value, date) else value
 
 

@@ -174,3 +174,14 @@ def test_messages_stay_in_one_line_of_modest_length(name: str) -> None:
 
     assert refused.message.isprintable()
     assert len(refused.message) < 2_000
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")], ids=str)
+def test_what_is_no_number_in_json_costs_its_object_at_most(number: float) -> None:
+    pool = a_nodepool()
+    pool["spec"]["limits"] = {"cpu": number}
+
+    loaded = _load(pool, a_pod("a", containers=[{"resources": {"requests": {"cpu": number}}}]))
+
+    assert len(loaded.refused) == 2
+    assert all(str(number) in one.message for one in loaded.refused)
