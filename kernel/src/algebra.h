@@ -29,6 +29,8 @@ struct KeyView {
     std::vector<std::vector<int>> numbers;
     // Whether the key gets any value that somebody asks for.
     bool open = false;
+    // Whether it stays in these domains, whatever the claim becomes.
+    bool closed = false;
     // All of them.
     DomainSet domains;
 };

@@ -18,10 +18,23 @@ public:
         return true;
     }
     int bounds() const { return bounds_; }
+    // Whether there are so many ways that it pays to know beforehand which ones lead nowhere.
+    bool many() const {
+        return std::any_of(where_.ranked.begin(), where_.ranked.end(),
+                           [](const auto& one) { return one.second.size() > kFew; });
+    }
+    // Tells whether this way is in some domains, for each ranked key those.
+    bool within(const std::vector<DomainSet>& domains) const {
+        for (std::size_t index = 0; index < domains.size(); ++index) {
+            if (!domains[index].has(where_.ranked[index].second[chosen_[index]])) return false;
+        }
+        return true;
+    }
 
 private:
     // Most combinations of spread domains that are tried for one pod.
     static constexpr int kMost = 64;
+    static constexpr std::size_t kFew = 8;
 
     // The domains of the last key change first.
     bool advance() {

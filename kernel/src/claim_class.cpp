@@ -103,29 +103,46 @@ int ClaimClasses::bounds(Bounds bounds) {
     return alike.back();
 }
 
-void ClaimClasses::fix_place(int place, Fixed values) {
-    if (fixed_.size() <= static_cast<std::size_t>(place)) fixed_.resize(place + 1);
-    fixed_[place] = std::move(values);
+void ClaimClasses::place_leaves(int place, Values values) {
+    if (left_.size() <= static_cast<std::size_t>(place)) left_.resize(place + 1);
+    left_[place] = std::move(values);
 }
 
-// Tells whether some key has one value here and another one there.
-static bool differ(const Fixed& here, const Fixed& there) {
-    const Fixed& fewer = here.size() < there.size() ? here : there;
-    const Fixed& more = &fewer == &here ? there : here;
-    return std::any_of(fewer.begin(), fewer.end(), [&](const std::pair<int, int>& one) {
-        const auto found = std::lower_bound(more.begin(), more.end(), std::pair(one.first, 0));
-        return found != more.end() && found->first == one.first && found->second != one.second;
+// Tells whether some key has values here and there, and none in common.
+static bool differ(const Values& here, const Values& there) {
+    const Values& fewer = here.size() < there.size() ? here : there;
+    const Values& more = &fewer == &here ? there : here;
+    for (auto one = fewer.begin(); one != fewer.end();) {
+        const int key = one->first;
+        auto other = std::lower_bound(more.begin(), more.end(), std::pair(key, 0));
+        bool common = other == more.end() || other->first != key;
+        for (; one != fewer.end() && one->first == key; ++one) {
+            common = common || std::binary_search(other, more.end(), *one);
+        }
+        if (!common) return true;
+    }
+    return false;
+}
+
+bool ClaimClasses::beyond(int known, const Bounds& bounds) const {
+    return std::any_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
+        const KeyView& there = view(known, bound.key);
+        return there.closed && (there.domains & bound.within).empty();
     });
 }
 
 int ClaimClasses::narrow(int known, int place, int bounds) {
     const ClaimClass& before = *all_[known];
-    if (place >= 0 && static_cast<std::size_t>(place) < fixed_.size() &&
-        differ(before.fixed_, fixed_[place])) {
-        return -1;
-    }
     const auto key = static_cast<std::uint64_t>(static_cast<std::uint32_t>(place)) << 32 |
                      static_cast<std::uint32_t>(bounds);
+    const auto found = before.narrowed_.find(key);
+    if (found != before.narrowed_.end()) return found->second;
+    // What is refused here is not kept: there may be as many as pairs of a claim and a domain.
+    if (place >= 0 && static_cast<std::size_t>(place) < left_.size() &&
+        differ(before.left_, left_[place])) {
+        return -1;
+    }
+    if (beyond(known, bounds_[bounds])) return -1;
     return remembered(before.narrowed_, key,
                       [&] { return algebra_.narrow(known, place, bounds_[bounds]); });
 }

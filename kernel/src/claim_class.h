@@ -38,8 +38,8 @@ struct MinValues {
     int distinct;
 };
 
-// Numbers of keys and of their only values, ascending by key.
-using Fixed = std::vector<std::pair<int, int>>;
+// Pairs of a key and one of the few values that are left of it, by their numbers, ascending.
+using Values = std::vector<std::pair<int, int>>;
 
 class ClaimClass {
 public:
@@ -85,7 +85,7 @@ private:
     };
     const Made& made() const;
 
-    Fixed fixed_;
+    Values left_;
     mutable std::unique_ptr<Made> made_;
     mutable std::unordered_map<std::uint64_t, int> narrowed_;
     mutable std::unordered_map<int, KeyView> views_;
@@ -108,11 +108,11 @@ public:
     const ClaimClass& operator[](int id) const { return *all_.at(id); }
     std::size_t size() const { return all_.size(); }
 
-    // Takes in the one value that a class, or a place, leaves of a key: by number of key,
-    // ascending. Where a class and a place differ in one, the pod cannot move in, which nobody need
-    // be asked.
-    void fix_class(int known, Fixed values) { all_[known]->fixed_ = std::move(values); }
-    void fix_place(int place, Fixed values);
+    // Takes in all values that a class, or a place, leaves of each key of which they are few. Where
+    // a class and a place have none of a key in common the pod cannot move in, which nobody need be
+    // asked: of as many kinds of claims as there are pods each pod would ask about all.
+    void class_leaves(int known, Values values) { all_[known]->left_ = std::move(values); }
+    void place_leaves(int place, Values values);
     // Returns a number for these bounds, by which `narrow` knows them.
     int bounds(Bounds bounds);
     // Returns the class that claims become if a pod moves in; -1 if it cannot.
@@ -132,6 +132,9 @@ public:
     std::vector<std::pair<int, Amount>> prices(int known, int key, const Request& request) const;
 
 private:
+    // Tells whether a class is never in these domains, whatever it becomes.
+    bool beyond(int known, const Bounds& bounds) const;
+
     Algebra& algebra_;
     const Domains& domains_;
     std::size_t resources_;
@@ -139,7 +142,7 @@ private:
     std::map<std::pair<int, std::vector<int>>, int> reached_;
     std::vector<std::unique_ptr<Template>> templates_;
     std::vector<std::unique_ptr<ClaimClass>> all_;
-    std::vector<Fixed> fixed_;
+    std::vector<Values> left_;
     std::vector<Bounds> bounds_;
     std::unordered_map<std::size_t, std::vector<int>> bounds_by_hash_;
 };

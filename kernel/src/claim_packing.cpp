@@ -11,7 +11,11 @@ namespace joiner {
 Amount Packing::join(int group, int ask, Verdict& where, Amount want) {
     Amount placed = 0;
     const std::vector<int>& places = topology_.ask(ask).places;
-    for (Choices choices(classes_, where); placed < want && choices.next();) {
+    Choices choices(classes_, where);
+    std::vector<DomainSet> there;
+    if (choices.many()) there = reached_by_claims(topology_.ask(ask), where);
+    while (placed < want && choices.next()) {
+        if (!choices.within(there)) continue;
         // By one of several alternatives a claim may get dearer that does not by another.
         for (const bool dearer : {false, true}) {
             if (!dearer && places.size() == 1) continue;
@@ -23,6 +27,21 @@ Amount Packing::join(int group, int ask, Verdict& where, Amount want) {
         }
     }
     return placed;
+}
+
+// Returns of each ranked key the domains in which claims with room for a pod may come up.
+std::vector<DomainSet> Packing::reached_by_claims(const Ask& ask, const Verdict& where) {
+    std::vector<DomainSet> found(where.ranked.size());
+    std::set<int> known;
+    for (int claim = 0; claim < bins_.claims(); ++claim) {
+        if (!ask.request.fits(bins_.headroom(claim))) continue;
+        if (!known.insert(bins_.class_of(claim)).second) continue;
+        for (std::size_t index = 0; index < found.size(); ++index) {
+            const KeyView& view = classes_.view(bins_.class_of(claim), where.ranked[index].first);
+            found[index] |= view.closed ? view.domains : ~DomainSet();
+        }
+    }
+    return found;
 }
 
 Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want, bool dearer) {

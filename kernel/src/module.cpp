@@ -152,18 +152,18 @@ void bind_making(nb::class_<Session>& bound) {
              "ranked"_a, "capacities"_a, "left"_a, "nodes"_a.none())
         .def("add_class", &add_class, "pool"_a, "offerings"_a, "wanted"_a)
         .def(
-            "fix_class",
-            [](Session& self, int known, Fixed values) {
-                self.packing.classes().fix_class(known, std::move(values));
+            "class_leaves",
+            [](Session& self, int known, Values values) {
+                self.packing.classes().class_leaves(known, std::move(values));
             },
             "known"_a, "values"_a,
-            "Take in the one value that a class leaves of each key: numbers, ascending by key.")
+            "Take in the few values that a class leaves of a key: pairs of numbers, ascending.")
         .def(
-            "fix_place",
-            [](Session& self, int place, Fixed values) {
-                self.packing.classes().fix_place(place, std::move(values));
+            "place_leaves",
+            [](Session& self, int place, Values values) {
+                self.packing.classes().place_leaves(place, std::move(values));
             },
-            "place"_a, "values"_a, "Take in the one value that a place leaves of each key.")
+            "place"_a, "values"_a, "Take in the few values that a place leaves of a key.")
         .def(
             "add_shape",
             [](Session& self, bool limited, bool alone, bool devices, std::vector<int> holds) {

@@ -102,6 +102,7 @@ private:
     const Mask& within(const Bound& bound);
 
     // On claims of this plan.
+    std::vector<DomainSet> reached_by_claims(const Ask& ask, const Verdict& where);
     Amount join(int group, int ask, Verdict& where, Amount want);
     // `dearer`: whether claims may get dearer by it.
     Amount join_choice(const Choice& choice, Verdict& where, Amount want, bool dearer);

@@ -46,6 +46,7 @@ KeyView PythonAlgebra::view(int known, int key) {
     found.group = to_numbers(nb::cast<Ints>(answer[0]));
     found.numbers = nb::cast<std::vector<std::vector<int>>>(answer[1]);
     found.open = nb::cast<bool>(answer[2]);
+    found.closed = nb::cast<bool>(answer[3]);
     for (const auto& numbers : found.numbers) {
         for (const int number : numbers) found.domains.add(number);
     }

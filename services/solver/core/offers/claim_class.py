@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from libs.domain.requirement import Requirement
+from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import ANYTHING, Requirements
 from services.solver.core.domains import ABSENT, Domains, apart_from_hostname, is_single, members
 from services.solver.core.exclusion import Exclusive, conflict
@@ -258,6 +258,22 @@ class ClaimClasses:
             return None
         return None if known.template.columns.states(key, known.offerings) else own
 
+    def is_closed(
+        self,
+        known: ClaimClass,
+        key: str,
+        pairs: Sequence[tuple[Requirement | None, Requirement | None]],
+    ) -> bool:
+        """Tell whether claims never leave the domains of now, whoever moves in.
+
+        Args:
+            known: the class.
+            key: the topology key.
+            pairs: what its types and offerings say of the key.
+        """
+        own = known.requirements.get(key)
+        return all(any(map(_is_listed, (own, *pair))) for pair in pairs)
+
     def _met(self, wanted: Requirement) -> int:
         """Return the domains that are met elsewhere and that this requirement accepts."""
         values = self._domains.values(wanted.key, (1 << self._domains.count(wanted.key)) - 1)
@@ -332,6 +348,10 @@ def _is_too_much(known: ClaimClass, asked: Requirement) -> bool:
     given = known.template.requirements.get(asked.key)
     # What the pool itself excludes is no other pod's.
     return given is None or not given.complement or own.values != given.values
+
+
+def _is_listed(requirement: Requirement | None) -> bool:
+    return requirement is not None and requirement.operator is Operator.IN
 
 
 def _any(requirement: Requirement) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.capacity import CapacityType
 from libs.domain.pod import PodShape
+from libs.domain.requirement import Operator
 from libs.domain.requirements import ANYTHING, Requirements
 from services.solver.core.domains import members
 from services.solver.core.exclusion import Exclusive, conflict, exclusives
@@ -32,6 +33,8 @@ from services.solver.core.topology.tally import Admission, Tally, admission_key,
 from services.solver.core.vectors import Bools, Ints
 
 _NEVER = -1
+_FEW = 64
+"""Values of one key that the kernel is told, so that it need not ask whether any is in common."""
 """Stands for a class, or a reservation, that there is not."""
 
 
@@ -65,7 +68,7 @@ class Algebra:
         self._admissions: dict[object, int] = {}
         self._admission_of: list[Admission] = []
         self._claims_in_use: dict[str, int] = {}
-        self._fixed: dict[object, int] = {}
+        self._told: dict[object, int] = {}
         """Numbers of label keys, and of pairs of key and value."""
         self._arrivals: list[tuple[Arrivals, ...]] = []
         self._reservations = {name: number for number, name in enumerate(sorted(reservations))}
@@ -197,8 +200,8 @@ class Algebra:
             first = len(self._places)
             self._places += [(ask, place) for place in places]
             for number, place in enumerate(places, first):
-                if fixed := self._fixed_values(place.requirements):
-                    self.packing.fix_place(number, fixed)
+                if few := self._few_values(place.requirements):
+                    self.packing.place_leaves(number, few)
             self._places_of[found] = list(range(first, len(self._places)))
         return found
 
@@ -238,23 +241,26 @@ class Algebra:
         """Make all classes known to the kernel that were met."""
         for one in self.ground.classes.all[self._registered :]:
             self.packing.add_class(one.template.index, one.offerings, values_by_offering(one))
-            if fixed := self._fixed_values(one.requirements):
-                self.packing.fix_class(one.id, fixed)
+            if few := self._few_values(one.requirements):
+                self.packing.class_leaves(one.id, few)
         self._registered = len(self.ground.classes.all)
 
-    def _fixed_values(self, asked: Requirements) -> list[tuple[int, int]]:
-        """Return the numbers of the keys, and of their values, that leave no choice, sorted.
+    def _few_values(self, asked: Requirements) -> list[tuple[int, int]]:
+        """Return the numbers of keys of which few values are left, and of these, sorted.
 
-        Not the hostname: what a new node is called is decided elsewhere.
+        Not of the hostname: what a new node is called is decided elsewhere.
         """
         return sorted(
-            (self._number_of(key), self._number_of((key, value)))
-            for key, value in asked.single_values().items()
-            if key != label_keys.HOSTNAME
+            (self._number_of(one.key), self._number_of((one.key, value)))
+            for one in asked
+            if one.operator is Operator.IN
+            and len(one.values) <= _FEW
+            and one.key != label_keys.HOSTNAME
+            for value in one.values
         )
 
     def _number_of(self, one: object) -> int:
-        return self._fixed.setdefault(one, len(self._fixed))
+        return self._told.setdefault(one, len(self._told))
 
     def _class(self, number: int) -> ClaimClass:
         return self.ground.classes.all[number]
@@ -285,8 +291,8 @@ class Algebra:
         """Return the class with these offerings only."""
         return self._number(self.ground.classes.restrict(self._class(known), offerings))
 
-    def view(self, known: int, key: int) -> tuple[Ints, list[list[int]], bool]:
-        """Return a key over a class: groups of offerings, their domains, whether it is open."""
+    def view(self, known: int, key: int) -> tuple[Ints, list[list[int]], bool, bool]:
+        """Return a key over a class: groups of offerings, their domains, if open, if closed."""
         one, name = self._class(known), self._keys[key]
         classes, domains = self.ground.classes, self.ground.domains
         column = one.template.columns.key(name)
@@ -301,7 +307,8 @@ class Algebra:
             places = [number for number in members(bits) if number]
             places.sort(key=lambda number: domains.value(name, number))
             numbers.append(places or [0])
-        return group, numbers, classes.awaited(one, name) is not None
+        closed = classes.is_closed(one, name, [column.distinct[pair] for pair in there.tolist()])
+        return group, numbers, classes.awaited(one, name) is not None, closed
 
     # What it asks about places.
 
