@@ -3,6 +3,6 @@
 Apart because it is compiled; `services/solver/core` is its only user.
 """
 
-from joiner_kernel._kernel import BECOME, OPENED, PLACED, Domains, Packing, Search, Verdict
+from joiner_kernel._kernel import BECOME, OPENED, PLACED, ROOM, Domains, Packing, Search, Verdict
 
-__all__ = ["BECOME", "OPENED", "PLACED", "Domains", "Packing", "Search", "Verdict"]
+__all__ = ["BECOME", "OPENED", "PLACED", "ROOM", "Domains", "Packing", "Search", "Verdict"]

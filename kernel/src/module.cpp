@@ -326,6 +326,7 @@ NB_MODULE(_kernel, module) {
     module.attr("PLACED") = kPlaced;
     module.attr("OPENED") = kOpened;
     module.attr("BECOME") = kBecome;
+    module.attr("ROOM") = kRoom;
     bind_search(module);
 }
 

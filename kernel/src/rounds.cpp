@@ -41,6 +41,7 @@ void Rounds::take_turn(int id) {
     const Packing::Group& group = packing_.group(id);
     // A real pod may be helped by the node of a virtual one, not by that pod.
     packing_.topology().set_virtual(group.is_virtual);
+    const int claims = packing_.bins().claims();
     const bool placed = place(id);
     if (stopped_) return;
     if (group.left) {
@@ -50,7 +51,11 @@ void Rounds::take_turn(int id) {
     turns_.wake(kPlaced);
     const Topology::Changes changes = packing_.topology().changes();
     for (const int tally : changes.tallies) turns_.wake(tally);
-    if (changes.opened) turns_.wake(kOpened);
+    if (changes.opened) {
+        turns_.wake(kOpened);
+        turns_.wake(kRoom,
+                    [&](int turn) { return fits_on_claim(packing_.group_at(turn), claims); });
+    }
     if (changes.become) turns_.wake(kBecome);
 }
 
@@ -82,6 +87,21 @@ bool Rounds::place(int id) {
         if (!group.left || packing_.deferred().count(id) || stopped_) break;
     }
     return group.left < before;
+}
+
+// Tells whether a pod of a group may have room on a claim with this number or a higher one.
+bool Rounds::fits_on_claim(int id, int first) const {
+    const std::vector<Packing::Wish>& wishes = packing_.group(id).wishes;
+    // All wishes are of one shape.
+    const auto known = std::find_if(wishes.begin(), wishes.end(),
+                                    [](const Packing::Wish& one) { return one.ask >= 0; });
+    if (known == wishes.end()) return true;
+    const Request& request = packing_.topology().ask(known->ask).request;
+    const Bins& bins = packing_.bins();
+    for (int claim = first; claim < bins.claims(); ++claim) {
+        if (request.fits(bins.headroom(claim))) return true;
+    }
+    return false;
 }
 
 // Tells whether pods have to be near others of which none is or will be there.

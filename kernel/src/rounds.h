@@ -39,6 +39,7 @@ private:
     bool stop();
     void take_turn(int group);
     bool place(int group);
+    bool fits_on_claim(int group, int first) const;
     bool awaits(const Packing::Group& group) const;
     int ask(int group, int position);
 

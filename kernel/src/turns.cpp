@@ -25,9 +25,21 @@ void Turns::rest(int group, const std::vector<Cause>& causes) {
 void Turns::wake(Cause cause) {
     const auto found = waiting_.extract(cause);
     if (found.empty()) return;
-    for (const int group : found.mapped()) {
-        if (resting_.erase(group)) (group > at_ ? round_ : next_).insert(group);
-    }
+    for (const int group : found.mapped()) wake_up(group);
+}
+
+void Turns::wake(Cause cause, const std::function<bool(int)>& helps) {
+    const auto found = waiting_.find(cause);
+    if (found == waiting_.end()) return;
+    std::erase_if(found->second, [&](int group) {
+        if (resting_.count(group) && !helps(group)) return false;
+        wake_up(group);
+        return true;
+    });
+}
+
+void Turns::wake_up(int group) {
+    if (resting_.erase(group)) (group > at_ ? round_ : next_).insert(group);
 }
 
 }  // namespace joiner

@@ -6,6 +6,7 @@
 // round; who is woken by a group that comes before it comes in the same round, else in the next.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
@@ -20,6 +21,8 @@ inline constexpr Cause kPlaced = -1;
 inline constexpr Cause kOpened = -2;
 // A claim has become something that none was before.
 inline constexpr Cause kBecome = -3;
+// There is a new claim with room for a pod of the group.
+inline constexpr Cause kRoom = -4;
 
 // Speaks of groups by their place in the order.
 class Turns {
@@ -32,8 +35,12 @@ public:
     void rest(int group, const std::vector<Cause>& causes);
     // Gives a turn to all groups that this may help.
     void wake(Cause cause);
+    // Gives a turn to those of them whom `helps` accepts.
+    void wake(Cause cause, const std::function<bool(int)>& helps);
 
 private:
+    void wake_up(int group);
+
     std::set<int> round_;
     std::set<int> next_;
     // Whose turn it is.

@@ -172,3 +172,25 @@ def test_other_threads_run_while_the_kernel_packs() -> None:
 
     other.join()
     assert waited
+
+
+@pytest.mark.parametrize(
+    ("used", "woken"),
+    [
+        pytest.param(ROOM - 2, True, id="and it has room for a pod"),
+        pytest.param(ROOM - 1, False, id="and it has none"),
+    ],
+)
+def test_who_waits_for_room_is_woken_by_a_new_claim(used: int, woken: bool) -> None:
+    one = PlainAlgebra()
+    one.sell(Sold(room=[[ROOM]], prices=[1]))
+    shape = one.shape()
+    # No claim is made for it, and none is there yet.
+    waiting = one.add_group(one.ask(2, shape=shape), 1, buys=False)
+    packer = _Recording(joiner_kernel.ROOM)
+    one.packing.take_turns([waiting], packer)
+
+    one.packing.take_turns([one.add_group(one.ask(used, shape=shape), 1)], packer)
+
+    assert packer.refused == [waiting]
+    assert one.packing.left() == [0 if woken else 1, 0]

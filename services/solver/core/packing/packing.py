@@ -251,8 +251,10 @@ class Packer:
         spread = [rule.tally.on_hosts for one in rules for rule in one.spread]
         if not all(spread):
             found.append(joiner_kernel.BECOME)
-        if any(spread) or self._may_join(index):
+        if any(spread):
             found.append(joiner_kernel.OPENED)
+        elif self._may_join(index):
+            found.append(joiner_kernel.ROOM)
         return found
 
     def _may_join(self, index: int) -> bool:
