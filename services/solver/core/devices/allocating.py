@@ -22,7 +22,7 @@ from services.solver.core.devices.refusing import why_not
 from services.solver.core.devices.search import MOST_STEPS, Found, NotFound, Seen, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import Sharing, Spot, described, ways
-from services.solver.core.devices.usage import Ledger, View, most
+from services.solver.core.devices.usage import Ledger, Total, View, most
 from services.solver.core.offers.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.vectors import Bools, Ints
 
@@ -90,8 +90,8 @@ class Devices:
         self._taken = Ledger()
         """By pods on nodes, of which there is only one kind each."""
         self._open: dict[Spot, _Open] = {}
-        self._at_most: dict[Spot, Ledger] = {}
-        """What such spots take of the cluster's devices at most, where that is anything."""
+        self._at_most = Total()
+        """What such spots take of the cluster's devices at most."""
         self._revisions: dict[Spot, int] = {}
         self._refused: dict[object, Refusal] = {}
         self._numbers: dict[tuple[DeviceClaim, ...], int] = {}
@@ -321,11 +321,11 @@ class Devices:
     def _seen(self, spot: Spot, kind: int, offer: Offer) -> Seen:
         """Return a spot as the search sees it, should it become this kind."""
         state = self._state(spot)
-        others = (held for other, held in self._at_most.items() if other != spot)
+        others = self._at_most.of_others(spot)
         own = state.cluster.get(kind, _NOTHING)
         return Seen(
             offer=offer,
-            cluster=View((self._inventory.held, self._taken, *others, own)),
+            cluster=View((self._inventory.held, self._taken, others, own)),
             template=View((state.template.get(kind, _NOTHING),)),
         )
 
@@ -353,11 +353,7 @@ class Devices:
         for by_kind in (state.cluster, state.template, state.drivers):
             for kind in by_kind.keys() - kinds:
                 del by_kind[kind]
-        held = most(state.cluster.values())
-        if held.empty:
-            self._at_most.pop(spot, None)
-        else:
-            self._at_most[spot] = held
+        self._at_most.put(spot, most(state.cluster.values()))
 
     def _not_found(
         self, asked: tuple[DeviceClaim, ...], seen: Seen, found: NotFound, where: str = ""

@@ -124,11 +124,12 @@ def _free(claims: Sequence[DeviceClaim], seen: Seen) -> Sequence[Candidate]:
     subs = (sub for one in claims for each in one.requests for sub in each.alternatives)
     if any(sub.admin_access for sub in subs):
         return candidates
-    return [
-        one
-        for one in candidates
-        if not (seen.template if one.template else seen.cluster).is_whole(one.id)
-    ]
+    for template, view in ((False, seen.cluster), (True, seen.template)):
+        for whole in view.wholes:
+            candidates = tuple(
+                one for one in candidates if one.template is not template or one.id not in whole
+            )
+    return candidates
 
 
 def _ways(request: DeviceRequest, seen: Seen, selectors: Selectors) -> list[Way] | NotFound:

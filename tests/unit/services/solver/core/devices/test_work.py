@@ -1,5 +1,6 @@
 """How much a search tries before it gives up."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,8 +10,8 @@ from libs.domain.feature_gates import FeatureGate
 from libs.domain.solution import SolveOptions
 from services.solver.core.devices.search import Found, NotFound, search
 from services.solver.core.devices.selecting import Broken, Selectors
-from services.solver.core.devices.usage import Ledger
-from tests.support.builders import a_node, a_pod, a_shape
+from services.solver.core.devices.usage import Ledger, OfOthers
+from tests.support.builders import a_node, a_pod, a_shape, amounts, pods
 from tests.unit.services.solver.core.asking import plan_of
 from tests.unit.services.solver.core.devices.pools import (
     CLASSES,
@@ -25,6 +26,7 @@ from tests.unit.services.solver.core.devices.pools import (
     names,
 )
 
+LARGE = amounts(cpu=64, memory="64Gi", pods=110)
 MATCH = DeviceConstraint(match_attribute=f"{DRIVER}/numa")
 
 
@@ -140,3 +142,39 @@ def test_shapes_that_claim_the_same_are_refused_together(monkeypatch: pytest.Mon
 
     assert sum(len(one.pod_uids) for one in plan.unplaced) == count
     assert len(calls) < 6
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        pytest.param("node-1", id="devices of one node"),
+        pytest.param("", id="devices that all planned nodes see"),
+    ],
+)
+def test_devices_that_are_taken_are_not_asked_about_one_by_one(
+    node: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+    for owner in (Ledger, OfOthers):
+        monkeypatch.setattr(owner, "is_whole", _counting(owner.is_whole, asked))
+    count = 60
+
+    plan = plan_of(
+        nodes=[a_node("node-1", allocatable=LARGE)] if node else (),
+        shapes=[a_shape(1, cpu="100m" if node else "3", device_claims=(a_claim(),))],
+        pods=pods(count),
+        device_classes=CLASSES.values(),
+        device_pools=[a_pool(*(a_device(f"d{number}") for number in range(count)), node_name=node)],
+        options=SolveOptions(feature_gates={FeatureGate.DYNAMIC_RESOURCES: True}),
+    )
+
+    assert plan.unplaced == ()
+    assert len(asked) < 20 * count
+
+
+def _counting(known: Callable[..., bool], asked: list[int]) -> Callable[..., bool]:
+    def counting(*given: Any) -> bool:
+        asked.append(1)
+        return known(*given)
+
+    return counting
