@@ -188,7 +188,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
         strict_min_values=encoded.options.min_values_policy is MinValuesPolicy.STRICT,
     )
     topology = Topology(algebra)
-    asks = tuple(encoded.asks[group.shape.id] for group in groups)
+    asks = tuple(_asks_of(encoded, group) for group in groups)
     topology.register(
         (one for many in asks for one in many),
         groups,
@@ -207,6 +207,14 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
         reservations=reservations,
         min_values=encoded.options.min_values_policy,
     )
+
+
+def _asks_of(encoded: Encoded, group: Group) -> tuple[Ask, ...]:
+    """Return what the pods of a group ask for, one of them that leads another one at first."""
+    asks, follower = encoded.asks[group.shape.id], group.leads
+    if follower is None or any(one.leads == follower for one in asks):
+        return asks
+    return (*(replace(one, leads=follower) for one in asks if one.leads is None), *asks)
 
 
 def _domains(encoded: Encoded) -> Domains:

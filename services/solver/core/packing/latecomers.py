@@ -4,7 +4,8 @@ Apart because packing takes groups in one order and gives nothing back: large po
 of a shape when it is the first one's turn. So the last room, limit or domain that somebody could
 use may go to pods that could as well be elsewhere. With the latecomers first these mostly find
 another place; who then comes too late, such as the other user of a shared claim, goes before them
-once more.
+once more. Who has to be near others brings them along, and one of these keeps away from all that
+would keep the latecomer away.
 
 Whoever has no place though nobody else is there is no latecomer, nor are those who wait for a
 reservation or only ask if there is room.
@@ -16,6 +17,7 @@ from dataclasses import replace
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.packing.gangs import Pack, Whole, short_gangs
 from services.solver.core.packing.packing import Packer
+from services.solver.core.pods.shape_index import ShapeIndex
 from services.solver.core.pods.workload import Group, Workload
 
 _MOST_TRIES = 2
@@ -23,6 +25,9 @@ _MOST_TRIES = 2
 
 _MOST_LATE = 16
 """Where more groups have no place there is too little for all of them, in whatever order."""
+
+_MOST_TEAM = 2 * _MOST_LATE
+"""Latecomers with all whom they bring along."""
 
 
 def with_latecomers_first(
@@ -39,7 +44,7 @@ def with_latecomers_first(
     best = tried = found.packer
     late = [*_without_place(tried), *_members(work, found.short)]
     for turn in range(1, _MOST_TRIES + 1):
-        first = _helped(snapshot, work, late, pack)
+        first = _helped(snapshot, work, late, tried, pack)
         if not first:
             break
         theirs = {group.uids for group in first}
@@ -70,18 +75,43 @@ def _members(work: Workload, gangs: Container[str]) -> Iterator[Group]:
 
 
 def _helped(
-    snapshot: ClusterSnapshot, work: Workload, late: Sequence[Group], pack: Pack
+    snapshot: ClusterSnapshot, work: Workload, late: Sequence[Group], tried: Packer, pack: Pack
 ) -> list[Group]:
     """Return the groups that get places, gangs all that they need, where nobody else is."""
     if not 0 < len(late) <= _MOST_LATE:
         return []
-    alone = pack(tuple(late))
+    team = _with_needed(snapshot, work, late, tried)
+    alone = pack(tuple(team))
     short = short_gangs(snapshot, work, alone)
-    return [
+    placed = [
         group
-        for group, left in zip(late, alone.left, strict=True)
+        for group, left in zip(team, alone.left, strict=True)
         if left < len(group.uids) and short.isdisjoint(group.gangs)
     ]
+    helped = {group.shape.id for group in placed if group.leads is None}
+    return [group for group in placed if group.leads is None or group.leads in helped]
+
+
+def _with_needed(
+    snapshot: ClusterSnapshot, work: Workload, late: Sequence[Group], tried: Packer
+) -> list[Group]:
+    """Return latecomers and, where there are not too many, those near whom they have to be."""
+    found = {group.uids: group for group in late}
+    looking = [(group.shape, group.shape.id) for group in late if group.shape.affinity]
+    if not looking:
+        return [*late]
+    every = tried.problem.groups
+    groups = [group for group in every if not (group.existing_only or group.virtual)]
+    index = ShapeIndex((group.shape for group in groups), snapshot.namespaces, work.bound)
+    while looking and len(found) < _MOST_TEAM:
+        shape, follower = looking.pop()
+        near = index.matching_all(shape.affinity)
+        for group in groups if shape.id not in near else ():
+            if group.shape.id in near and group.uids not in found and len(found) < _MOST_TEAM:
+                found[group.uids] = replace(group, leads=follower)
+                looking += [(group.shape, follower)] if group.shape.affinity else []
+    order = {group.uids: turn for turn, group in enumerate(groups)}
+    return sorted(found.values(), key=lambda group: order.get(group.uids, -1))
 
 
 def _placed(packer: Packer) -> int:

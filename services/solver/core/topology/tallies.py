@@ -5,7 +5,7 @@ means for whom.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from libs.domain import labels as label_keys
@@ -195,6 +195,7 @@ class Tallies:
             (tally,) = self._matching((term,)).tallies
             apart.append((tally, shape.id in tally.shapes))
         apart += [(one.tally, shape.id in one.tally.shapes) for one in self.keepers(shape)]
+        apart += [(tally, False) for tally in self._followers_apart(ask)]
         affinity = tuple(
             AffinityRule(tallies=known.tallies, own=shape.id in known.shapes)
             for known in map(self._matching, ask.affinity)
@@ -219,6 +220,18 @@ class Tallies:
             exclusive=tuple(one.claim for one in shape.shared_volumes if one.exclusive),
             pins=tuple(sorted(keys - {label_keys.HOSTNAME})),
         )
+
+    def _followers_apart(self, ask: Ask) -> Iterator[Tally]:
+        """Yield who counts pods that whoever has to follow a pod cannot meet where that one is."""
+        if ask.leads is None or ask.leads in self.entangled:
+            return
+        follower = self._index.shape(ask.leads)
+        shared = _keys(follower.affinity)
+        terms = ((term,) for term in follower.anti_affinity)
+        found = [tally for one in terms for tally in self._matching(one).tallies]
+        found += [one.tally for one in self.keepers(follower)]
+        # On one host they are in one domain of every key.
+        yield from (one for one in found if one.key in shared or label_keys.HOSTNAME in shared)
 
     def _concerns_itself(self, tally: Tally, shape: PodShape) -> bool:
         """Tell whether a tally is about one pod only, and nobody else asks where that is."""
