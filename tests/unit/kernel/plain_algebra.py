@@ -169,12 +169,14 @@ class PlainAlgebra:
         pool, before = self._classes[known]
         return self.class_of(pool, (np.array(before) & offerings).tolist())
 
-    def view(self, known: int, key: int) -> tuple[npt.NDArray[np.int64], list[list[int]], bool]:
+    def view(
+        self, known: int, key: int
+    ) -> tuple[npt.NDArray[np.int64], list[list[int]], bool, bool]:
         pool, offerings = self._classes[known]
         domains = self._domains_of(pool, key)
         group = [at if one else NEVER for at, one in enumerate(offerings)]
         numbers = [[domains[at]] if one else [] for at, one in enumerate(offerings)]
-        return np.array(group, np.int64), numbers, False
+        return np.array(group, np.int64), numbers, False, True
 
     def new_nodes(self, site: int) -> list[int]:
         return [self.root(pool, None) for pool in range(len(self.pools))]
