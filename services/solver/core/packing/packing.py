@@ -55,6 +55,8 @@ class Packer:
         self.left = self._packing.left()
         self._buyable: dict[int, list[ClaimClass]] = {}
         """What a group could buy, by index: where it has room, others aside."""
+        self._known_helping: dict[int, tuple[list[int], list[int]]] = {}
+        """What may help a group, by index, and by which of its asks."""
         self.bins = self._state()
 
     def _add_groups(self) -> None:
@@ -245,16 +247,26 @@ class Packer:
         # Of shared things others may bring what this one lacks.
         if needs_grant(hard.shape) or hard.shape.shared_volumes:
             return [joiner_kernel.PLACED]
-        asks = [self.problem.asks[index][one] for one in self._packing.positions(index)]
-        rules = [topology.rules(ask) for ask in (*asks, hard)]
+        found = self._helping(index)
+        if joiner_kernel.OPENED not in found and self._may_join(index):
+            return [*found, joiner_kernel.ROOM]
+        return found
+
+    def _helping(self, index: int) -> list[int]:
+        """Return what may help a group as long as it asks for the same."""
+        topology, positions = self.problem.topology, self._packing.positions(index)
+        known = self._known_helping.get(index)
+        if known is not None and known[0] == positions:
+            return known[1]
+        asks = [self.problem.asks[index][one] for one in positions]
+        rules = [topology.rules(ask) for ask in (*asks, self._hard(index))]
         found = [tally.number for one in rules for tally in one.helping]
         spread = [rule.tally.on_hosts for one in rules for rule in one.spread]
         if not all(spread):
             found.append(joiner_kernel.BECOME)
         if any(spread):
             found.append(joiner_kernel.OPENED)
-        elif self._may_join(index):
-            found.append(joiner_kernel.ROOM)
+        self._known_helping[index] = positions, found
         return found
 
     def _may_join(self, index: int) -> bool:
@@ -262,14 +274,17 @@ class Packer:
         if self.problem.groups[index].existing_only:
             return False
         topology, hard = self.problem.topology, self._hard(index)
-        request = self.problem.dimensions.requests(hard.shape.requests)
         known = self._buyable.get(index)
         if known is None:
+            request = self.problem.dimensions.requests(hard.shape.requests)
             found = topology.ground.new_nodes(hard)
             known = self._buyable[index] = [one for one in found if one.rows_for(request).any()]
         where = topology.verdict(hard) if known else None
         if where is None:
             return False
+        if not where.bounds:
+            return True
+        request = self.problem.dimensions.requests(hard.shape.requests)
         # Of other keys somebody may still bring up a domain.
         bounds = tuple(one for one in where.bounds if one[0] in label_keys.WELL_KNOWN)
         narrowed = (self.problem.classes.narrow(one, ANYTHING, (), bounds) for one in known)
