@@ -10,6 +10,7 @@ gives terms up one by one), and `PreferNoSchedule` is a preference on every node
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from libs.domain.pod import NodeTerm, PodShape, StorageRoom
 from libs.domain.requirements import ANYTHING, Requirements
@@ -18,6 +19,11 @@ from libs.domain.taint import ALL_EFFECTS, HARD_EFFECTS, Effect
 from libs.domain.topology import PodAffinityTerm, TopologySpread
 
 _MOST_ALTERNATIVES = 256
+
+MOST_STEPS = 256
+"""Preferences of one kind that a pod gives up one at a time."""
+
+_Wish = TypeVar("_Wish")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,19 +138,31 @@ def _without_preferences(shape: PodShape) -> PodShape:
 def _relaxations(shape: PodShape) -> Iterator[PodShape]:
     """Yield the shape, then with one preference less each time, in Karpenter's order."""
     yield shape
-    while shape.preferred_affinity:
-        shape = replace(shape, preferred_affinity=shape.preferred_affinity[1:])
+    for near in _shorter(shape.preferred_affinity):
+        shape = replace(shape, preferred_affinity=near)
         yield shape
-    while shape.preferred_anti_affinity:
-        shape = replace(shape, preferred_anti_affinity=shape.preferred_anti_affinity[1:])
+    for apart in _shorter(shape.preferred_anti_affinity):
+        shape = replace(shape, preferred_anti_affinity=apart)
         yield shape
-    while shape.preferred_node_terms:
-        shape = replace(shape, preferred_node_terms=shape.preferred_node_terms[1:])
+    for terms in _shorter(shape.preferred_node_terms):
+        shape = replace(shape, preferred_node_terms=terms)
         yield shape
-    while soft := [one for one in shape.topology_spread if not one.required]:
-        kept = tuple(one for one in shape.topology_spread if one is not soft[0])
-        shape = replace(shape, topology_spread=kept)
+    every = shape.topology_spread
+    for soft in _shorter(tuple(one for one in every if not one.required)):
+        kept = frozenset(map(id, soft))
+        spread = tuple(one for one in every if one.required or id(one) in kept)
+        shape = replace(shape, topology_spread=spread)
         yield shape
+
+
+def _shorter(wishes: tuple[_Wish, ...]) -> Iterator[tuple[_Wish, ...]]:
+    """Yield the wishes without the first, without the first two, and so on until none is left.
+
+    Where they are many, several at a time: each time all that are left are looked at.
+    """
+    step = -(-len(wishes) // MOST_STEPS)
+    for given_up in range(step, len(wishes) + step, step or 1):
+        yield wishes[given_up:]
 
 
 def _ask(shape: PodShape, effects: frozenset[Effect], nodes: KnownNodes = NOTHING_KNOWN) -> Ask:

@@ -62,14 +62,14 @@ class Tallies:
         """
         self._alone = alone
         self._index = ShapeIndex(coming.values(), namespaces, bound)
-        self.entangled = entangled(asks, self._index, bound)
+        self.entangled = entangled(_with_all_wishes(asks), self._index, bound)
         asks = [ask for ask in asks if ask.shape.id not in self.entangled]
         self._asks = asks
         hard = {ask.shape.id: ask for ask in asks}
         owning = {one: shape for one, shape in coming.items() if one not in self.entangled}
         self._own_tallies(owning, frozenset(hard), bound)
         self._volume_tallies((*coming.values(), *bound.with_shared_volumes()))
-        for ask in asks:
+        for ask in (*_with_all_wishes(asks), *hard.values()):
             for tally in self._tallies_of(ask):
                 tally.hard |= hard[ask.shape.id] is ask
                 tally.readers.add(ask.shape.id)
@@ -250,6 +250,19 @@ class _Matching:
     tallies: tuple[Tally, ...]
     """One per topology key, in order of the key."""
     shapes: frozenset[int]
+
+
+def _with_all_wishes(asks: Iterable[Ask]) -> list[Ask]:
+    """Return the largest ask of each shape: whatever else its pods ask for is part of that."""
+    found: dict[int, Ask] = {}
+    for ask in asks:
+        if _rules_of(ask) > _rules_of(found.setdefault(ask.shape.id, ask)):
+            found[ask.shape.id] = ask
+    return list(found.values())
+
+
+def _rules_of(ask: Ask) -> int:
+    return len(ask.spread) + len(ask.affinity) + len(ask.anti_affinity)
 
 
 def _keys(terms: tuple[PodAffinityTerm, ...]) -> tuple[str, ...]:
