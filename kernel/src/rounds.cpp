@@ -3,14 +3,18 @@
 namespace joiner {
 namespace {
 
-// Attempts to place pods between two questions whether anybody still waits for the answer: some
-// milliseconds of work, against a question for which another thread may have to make way.
+// Work between two questions whether anybody still waits for the answer: some milliseconds, against
+// a question for which another thread may have to make way. An attempt to place pods looks at all
+// bins; a question to Python may be about thousands of preferences.
 constexpr int kBetweenLooks = 1024;
+constexpr int kBinsPerUnit = 256;
+constexpr int kUnitsOfAQuestion = 32;
 
 }  // namespace
 
 bool Rounds::run(const std::vector<int>& groups, Packer& packer) {
     packer_ = &packer;
+    work_ = kBetweenLooks;
     std::vector<int> turns;
     for (const int group : groups) turns.push_back(packing_.group(group).turn);
     turns_.begin(turns);
@@ -33,7 +37,11 @@ std::vector<int> Rounds::positions(int id) const {
 }
 
 bool Rounds::stop() {
-    if (!stopped_ && looks_++ % kBetweenLooks == 0) stopped_ = packer_->cancelled();
+    if (!stopped_ && work_ >= kBetweenLooks) {
+        work_ = 0;
+        stopped_ = packer_->cancelled();
+    }
+    work_ += 1 + packing_.bins().size() / kBinsPerUnit;
     return stopped_;
 }
 
@@ -114,7 +122,10 @@ bool Rounds::awaits(const Packing::Group& group) const {
 
 int Rounds::ask(int id, int position) {
     int& number = packing_.group(id).wishes[position].ask;
-    if (number < 0) number = packer_->ask(id, position);
+    if (number < 0) {
+        work_ += kUnitsOfAQuestion;
+        number = packer_->ask(id, position);
+    }
     return number;
 }
 

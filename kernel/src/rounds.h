@@ -46,7 +46,8 @@ private:
     Packing& packing_;
     Turns turns_;
     Packer* packer_ = nullptr;
-    int looks_ = 0;
+    // Since it was last asked whether anybody waits.
+    int work_ = 0;
     bool stopped_ = false;
 };
 
