@@ -26,6 +26,8 @@ from libs.kube.objects.pod import Pod
 _NAMED = 3
 """Most objects that one note names."""
 _DEFAULT_NAMESPACE = "default"
+_NAMELESS = 1_000
+"""Most of what is no object that is kept to be told of: nonsense comes in any size."""
 _NOTED = 20
 """Most unknown fields that are told of."""
 
@@ -142,6 +144,8 @@ class _Gathered:
 
     found: dict[tuple[str, str, str], FileObject] = field(default_factory=dict)
     refused: list[Refused] = field(default_factory=list)
+    nameless: int = 0
+    """How much of it is no object at all."""
     skipped: Counter[str] = field(default_factory=Counter)
     read_as: Counter[tuple[str, str]] = field(default_factory=Counter)
     again: dict[str, list[str]] = field(default_factory=dict)
@@ -151,7 +155,9 @@ class _Gathered:
 
     def refuse(self, error: InvalidRequest) -> None:
         """Note what is no object at all."""
-        self.refused.append(Refused(message=str(error), problem=error))
+        self.nameless += 1
+        if self.nameless <= _NAMELESS:
+            self.refused.append(Refused(message=str(error), problem=error))
 
     def take(self, source: str, piece: _Piece) -> None:
         """Take an object in, or note why it does not count."""
@@ -215,9 +221,14 @@ class _Gathered:
             for (kind, other), count in sorted(self.read_as.items())
         ]
         twice = (_twice(source, shown) for source, shown in self.again.items())
+        hidden = max(self.nameless - _NAMELESS, 0)
+        more = InvalidRequest(f"{hidden} more things in the input are no objects")
         return FileObjects(
             objects=tuple(self.found.values()),
-            refused=tuple(self.refused),
+            refused=(
+                *self.refused,
+                *([Refused(message=str(more), problem=more)] if hidden else []),
+            ),
             notes=(*twice, *_few(unknown_notes(self.unknown)), *versions, *left_out),
         )
 

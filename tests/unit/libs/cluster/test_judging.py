@@ -185,3 +185,10 @@ def test_what_is_no_number_in_json_costs_its_object_at_most(number: float) -> No
 
     assert len(loaded.refused) == 2
     assert all(str(number) in one.message for one in loaded.refused)
+
+
+def test_nonsense_of_any_size_is_told_of_within_bounds() -> None:
+    loaded = _load([3] * 5_000, a_nodepool())
+
+    assert len(loaded.refused) == 1_001
+    assert loaded.refused[-1].message == "4000 more things in the input are no objects"
