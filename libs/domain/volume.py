@@ -5,7 +5,7 @@ to take a volume, and only one of them will.
 
 Laws:
     - Volumes of one kind differ in nothing that any claim asks for but in where they can be used.
-    - The order of claims, of kinds and of places is that in which kube-scheduler chooses: small
+    - The order of claims, and of places by rank, is that in which kube-scheduler chooses: small
       claims first, each the smallest volume that will do, by name among equals.
 
 Source: kube-scheduler's VolumeBinding.
@@ -20,6 +20,8 @@ from libs.domain.requirements import Requirements
 class VolumePlace:
     """Some volumes of a kind that can be used in the same place."""
 
+    rank: int
+    """Of what a claim may take, of whatever kind, it takes that of the lowest rank."""
     count: int
     terms: tuple[Requirements, ...]
     """Nodes that can use them, any one suffices; one without requirements is every node."""
@@ -41,7 +43,7 @@ class UnboundClaim:
     claim: str = ""
     """`namespace/name` where other pods use it, too; else empty."""
     kinds: tuple[str, ...]
-    """Kinds that it may take, the best one first."""
+    """Kinds that it may take, sorted."""
     made: tuple[Requirements, ...] = ()
     """Where a volume can be made for it if there is none left, any one suffices; empty: nowhere."""
     made_at_start: tuple[Requirements, ...] = ()

@@ -41,10 +41,13 @@ def encode_unbound_claim(claim: UnboundClaim) -> pb.UnboundClaim:
 def _decode_place(message: pb.VolumePlace) -> VolumePlace:
     require(message, "terms")
     return VolumePlace(
+        rank=message.rank,
         count=within("count", message.count, 1),
         terms=each("terms", message.terms, decode_requirements),
     )
 
 
 def _encode_place(place: VolumePlace) -> pb.VolumePlace:
-    return pb.VolumePlace(count=place.count, terms=map(encode_requirements, place.terms))
+    return pb.VolumePlace(
+        count=place.count, terms=map(encode_requirements, place.terms), rank=place.rank
+    )

@@ -149,7 +149,9 @@ def everything() -> ClusterSnapshot:
                 extended_resource="example.com/gpu",
             )
         ],
-        volume_kinds=[VolumeKind(key="disks", places=(VolumePlace(count=2, terms=(_ZONE_A,)),))],
+        volume_kinds=[
+            VolumeKind(key="disks", places=(VolumePlace(rank=0, count=2, terms=(_ZONE_A,)),))
+        ],
         set_aside=[SetAside(kind="Pod", namespace="default", name="x", message="bad", since=NOW)],
     )
 

@@ -278,7 +278,7 @@ def _unbound(
         own = f"{one.claim.metadata.namespace}/{one.claim.metadata.name}"
         yield UnboundClaim(
             claim=own if own in shared else "",
-            kinds=tuple(dict.fromkeys(storage.kinds.of[volume.name] for volume in one.volumes)),
+            kinds=tuple(sorted({storage.kinds.of[volume.name] for volume in one.volumes})),
             made=one.made if one.room is None else one.room.published,
             made_at_start=one.made if one.room is None else one.room.starting,
         )

@@ -4,12 +4,13 @@ Apart because claims of different pods compete for them, while a pod is converte
 names kinds, and who gets one is decided where pods are placed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
 from libs.domain.volume import VolumeKind, VolumePlace
 from libs.kube.convert.volume_matching import FreeVolume, Offer, free_volumes
+from libs.kube.convert.volume_place import Places
 from libs.kube.objects.storage import PersistentVolume, PersistentVolumeClaim
 
 Claims = Mapping[tuple[str, str], PersistentVolumeClaim]
@@ -32,44 +33,42 @@ def volume_kinds(offer: Offer, claims: Claims) -> VolumeKinds:
         offer: those volumes.
         claims: all claims, by namespace and name.
     """
-    by_kind: dict[str, list[FreeVolume]] = {}
-    for volumes in offer.free.values():
-        for one in volumes:
-            by_kind.setdefault(_kind(one), []).append(one)
-    for owner, one in _kept(offer, claims):
-        by_kind.setdefault(f"{_kind(one)} kept for {owner}", []).append(one)
+    places: dict[str, list[VolumePlace]] = {}
+    of: dict[str, str] = {}
+    for volumes in (*offer.free.values(), *_kept(offer, claims)):
+        # What is alike is one place as long as nothing else is between.
+        for rank, ((key, terms), alike) in enumerate(groupby(volumes, key=_alike)):
+            names = [one.name for one in alike]
+            of |= dict.fromkeys(names, key)
+            place = VolumePlace(rank=rank, count=len(names), terms=terms)
+            places.setdefault(key, []).append(place)
     return VolumeKinds(
         all=tuple(
-            VolumeKind(key=key, places=tuple(_places(found)))
-            for key, found in sorted(by_kind.items())
+            VolumeKind(key=key, places=tuple(found)) for key, found in sorted(places.items())
         ),
-        of={one.name: key for key, found in by_kind.items() for one in found},
+        of=of,
     )
 
 
-def _kept(offer: Offer, claims: Claims) -> Iterator[tuple[str, FreeVolume]]:
-    """Yield the volumes that are kept for a claim which waits for its pod, with its name."""
-    for (namespace, name), volumes in offer.kept.items():
-        claim = claims.get((namespace, name))
+def _alike(one: FreeVolume) -> tuple[str, Places]:
+    return _kind(one), one.places
+
+
+def _kept(offer: Offer, claims: Claims) -> Iterator[list[FreeVolume]]:
+    """Yield the volumes that are kept for each claim which waits for its pod."""
+    for key, volumes in offer.kept.items():
+        claim = claims.get(key)
         if claim is not None and not claim.spec.volume_name:
-            for one in free_volumes(volumes):
-                yield f"{namespace}/{name}", one
+            yield list(free_volumes(volumes))
 
 
 def _kind(one: FreeVolume) -> str:
     volume: PersistentVolume = one.volume
     spec = volume.spec
+    owner = spec.claim_ref
+    kept = f"kept for {owner.namespace}/{owner.name}" if owner is not None else ""
     parts = [one.storage_class, str(one.size), *sorted(spec.access_modes), spec.volume_mode]
     if spec.volume_attributes_class_name:
         parts.append(spec.volume_attributes_class_name)
-    return " ".join([*parts, *(f"{key}={value}" for key, value in _labels(volume))])
-
-
-def _labels(volume: PersistentVolume) -> list[tuple[str, str]]:
-    return sorted(volume.metadata.labels.items())
-
-
-def _places(volumes: Iterable[FreeVolume]) -> Iterator[VolumePlace]:
-    """Yield where volumes can be used, as long as those next to each other are alike as one."""
-    for terms, alike in groupby(volumes, key=lambda one: one.places):
-        yield VolumePlace(count=len(list(alike)), terms=terms)
+    labels = (f"{key}={value}" for key, value in sorted(volume.metadata.labels.items()))
+    return " ".join([*parts, *labels, *([kept] if kept else [])])

@@ -163,7 +163,10 @@ volume_kinds = st.builds(
     key=names,
     places=tuples(
         st.builds(
-            volume.VolumePlace, count=st.integers(1, 2**31), terms=tuples(requirements, least=1)
+            volume.VolumePlace,
+            rank=counts,
+            count=st.integers(1, 2**31),
+            terms=tuples(requirements, least=1),
         )
     ),
 )
@@ -221,9 +224,10 @@ shapes = st.builds(
             volume.UnboundClaim,
             claim=texts,
             kinds=tuples(names),
-            made=tuples(requirements),
-            made_at_start=tuples(requirements),
-        )
+            made=tuples(requirements, 1),
+            made_at_start=tuples(requirements, 1),
+        ),
+        1,
     ),
     required_features=by_key(names, str),
     request_fields=tuples(

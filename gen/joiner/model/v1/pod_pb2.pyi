@@ -254,7 +254,7 @@ class VolumeKind(_message.Message):
     """Class, size and the like, as text. Required."""
     @_builtins.property
     def places(self) -> _containers.RepeatedCompositeFieldContainer[Global___VolumePlace]:
-        """How many there are where, in the order in which claims choose."""
+        """How many there are where, sorted by rank."""
 
     def __init__(
         self,
@@ -278,8 +278,11 @@ class VolumePlace(_message.Message):
 
     COUNT_FIELD_NUMBER: _builtins.int
     TERMS_FIELD_NUMBER: _builtins.int
+    RANK_FIELD_NUMBER: _builtins.int
     count: _builtins.int
     """How many, at least 1."""
+    rank: _builtins.int
+    """Of what a claim may take, of whatever kind, it takes that of the lowest rank."""
     @_builtins.property
     def terms(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:
         """Nodes that can use them, any one of these suffices; never empty. One without requirements allows every node."""
@@ -289,10 +292,11 @@ class VolumePlace(_message.Message):
         *,
         count: _builtins.int = ...,
         terms: _abc.Iterable[_requirement_pb2.Requirements] | None = ...,
+        rank: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "terms", b"terms"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "rank", b"rank", "terms", b"terms"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -312,7 +316,7 @@ class UnboundClaim(_message.Message):
     """Namespace and name of the claim, joined by a slash, where other pods use it, too; else empty."""
     @_builtins.property
     def kinds(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Kinds of volumes that it may take, the best one first."""
+        """Kinds of volumes that it may take, sorted."""
 
     @_builtins.property
     def made(self) -> _containers.RepeatedCompositeFieldContainer[_requirement_pb2.Requirements]:

@@ -174,16 +174,14 @@ class FreeVolumes:
 
     def _best(self, claim: UnboundClaim, place: _Place, taken: Counter[_Spot]) -> _Spot | None:
         """Return the volume that a claim takes, None if there is none for it."""
+        best: tuple[int, _Spot] | None = None
         for key in claim.kinds:
-            there = (
-                self._first(key, reach, taken)
-                for reach in self._reaches(key, planned=place.planned)
-                if place.reaches(reach)
-            )
-            number = min((one for one in there if one is not None), default=None)
-            if number is not None:
-                return key, number
-        return None
+            for reach in self._reaches(key, planned=place.planned):
+                number = self._first(key, reach, taken) if place.reaches(reach) else None
+                if number is not None:
+                    one = self._kinds[key].places[number].rank, (key, number)
+                    best = one if best is None else min(best, one)
+        return None if best is None else best[1]
 
     def _first(self, key: str, reach: _Reach, taken: Counter[_Spot]) -> int | None:
         """Return the first place with volumes of a kind left of those with the same reach."""

@@ -64,21 +64,23 @@ def _places(*places: VolumePlace, key: str = KIND) -> tuple[VolumeKind, ...]:
     [
         pytest.param(
             [_volume("v1"), _volume("v2")],
-            _places(VolumePlace(count=2, terms=(ANYTHING,))),
+            _places(VolumePlace(rank=0, count=2, terms=(ANYTHING,))),
             id="alike",
         ),
         pytest.param(
             [_volume("v1", "zone-a"), _volume("v2"), _volume("v3", "zone-a")],
             _places(
-                VolumePlace(count=1, terms=(ZONE_A,)),
-                VolumePlace(count=1, terms=(ANYTHING,)),
-                VolumePlace(count=1, terms=(ZONE_A,)),
+                VolumePlace(rank=0, count=1, terms=(ZONE_A,)),
+                VolumePlace(rank=1, count=1, terms=(ANYTHING,)),
+                VolumePlace(rank=2, count=1, terms=(ZONE_A,)),
             ),
             id="by name among equals, wherever they are",
         ),
         pytest.param(
             [_volume("v1", claimRef={"namespace": "shop", "name": "c1"})],
-            _places(VolumePlace(count=1, terms=(ANYTHING,)), key=f"{KIND} kept for shop/c1"),
+            _places(
+                VolumePlace(rank=0, count=1, terms=(ANYTHING,)), key=f"{KIND} kept for shop/c1"
+            ),
             id="kept for a claim that waits",
         ),
         pytest.param(
@@ -97,6 +99,15 @@ def test_volumes_are_counted_by_kind(
     volumes: list[Document], kinds: tuple[VolumeKind, ...]
 ) -> None:
     assert _storage(volumes, _claim("c1")).kinds.all == kinds
+
+
+def test_among_equals_the_name_ranks_whatever_the_kind() -> None:
+    gold = {"labels": {"tier": "gold"}}
+
+    plain, golden = _storage([_volume("v1"), _volume("v2", meta=gold), _volume("v3")]).kinds.all
+
+    assert [one.rank for one in plain.places] == [0, 2]
+    assert [one.rank for one in golden.places] == [1]
 
 
 @pytest.mark.parametrize(

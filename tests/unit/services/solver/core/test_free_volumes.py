@@ -15,9 +15,13 @@ def _in_zone(name: str) -> Requirements:
     return require((label_keys.ZONE, "In", [name]))
 
 
-def _kind(key: str, *places: tuple[int, Requirements]) -> VolumeKind:
+def _kind(key: str, *places: tuple[int, Requirements], rank: int = 0) -> VolumeKind:
     return VolumeKind(
-        key=key, places=tuple(VolumePlace(count=count, terms=(term,)) for count, term in places)
+        key=key,
+        places=tuple(
+            VolumePlace(rank=number, count=count, terms=(term,))
+            for number, (count, term) in enumerate(places, rank)
+        ),
     )
 
 
@@ -88,9 +92,9 @@ def test_a_claim_that_pods_share_takes_one_volume() -> None:
     assert on_new(plan) == [3]
 
 
-def test_the_kind_that_comes_first_is_taken_first() -> None:
-    given = [_kind("small", (1, ANYTHING)), _kind("large", (1, ANYTHING))]
-    modest = _choosing(UnboundClaim(kinds=("small", "large")), number=1)
+def test_the_volume_of_the_lowest_rank_is_taken_first() -> None:
+    given = [_kind("small", (1, ANYTHING)), _kind("large", (1, ANYTHING), rank=1)]
+    modest = _choosing(UnboundClaim(kinds=("large", "small")), number=1)
     greedy = _choosing(UnboundClaim(kinds=("large",)), number=2)
 
     plan = plan_of(shapes=[modest, greedy], pods=[*pods(1), *pods(1, 2)], volume_kinds=given)
