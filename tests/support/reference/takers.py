@@ -18,7 +18,7 @@ from libs.oracle.check import Violation, carry_out
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, name_of
 from libs.oracle.pods import read_pod
-from libs.oracle.verdict import judge
+from libs.oracle.verdict import judge, nominated_ahead
 from tests.support.reference.options import Market, World
 from tests.support.reference.placing import NewNode, Placing
 from tests.support.reference.solving import gang_sizes, start
@@ -77,15 +77,15 @@ def takers(
 
 
 def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
-    if placing.ignores(pod):
+    if placing.ignores(pod) or placing.nominated(pod):
         return ()
     wish = Wish(pod=pod, avoids_soft_taints=False)
     planned = {one.name: one for one in placing.new}
     there = [
         name
         for name in judge(placing.cluster, pod).feasible
-        if name not in planned
-        or (not placing.nominated(pod) and placing.keeps_choice(planned[name], wish))
+        if not nominated_ahead(placing.cluster, pod, name)  # else it may be kept whole
+        and (name not in planned or placing.keeps_choice(planned[name], wish))
     ]
     bought = placing.new_node(wish)
     new = () if bought is None else (f"new {name_of(bought.option.node)}",)

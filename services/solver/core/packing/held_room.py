@@ -15,20 +15,18 @@ from libs.domain.solution import PreferencePolicy
 from services.solver.core.pods.ask import Ask, asks
 from services.solver.core.pods.workload import Group
 
-_ALL = 10**6
-"""More pods than a node has room for."""
 
-
-def held_room(shape: PodShape, groups: Iterable[Group]) -> Ask:
+def held_room(shape: PodShape, groups: Iterable[Group], share: int) -> Ask:
     """Return what is asked for in the place of pods of a shape.
 
     Args:
         shape: of the pods.
         groups: all that wait.
+        share: how many pods each of them takes the room of where the whole node is kept.
     """
     requests = shape.requests
     if _minds(shape, groups):
-        requests = requests.maximum(Resources({PODS: _ALL}))
+        requests = requests.maximum(Resources({PODS: max(share, 1)}))
     found = PodShape(
         # Nobody else's, so that nobody counts it.
         id=-1 - shape.id,

@@ -23,6 +23,7 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.requirements import ANYTHING
+from libs.domain.resources import PODS
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.offers.limits import PoolLimits
 from services.solver.core.packing import settling
@@ -91,12 +92,17 @@ class Packer:
         for part in self._parts:
             # Who goes first takes no place in which somebody else of its layer is expected.
             layer = layers.pop(self.problem.groups[part[0]].layer, [])
-            if not (self._keep_all([*layer, *part]) and self._rounds(part, earlier)):
+            if not self._keep_all([*layer, *part]):
                 return False
-            self._hold(part)
+            if self.problem.groups[part[0]].nominated:
+                self._hold(part)
+                continue
+            if not self._rounds(part, earlier):
+                return False
             earlier += part
         self._packing.set_virtual(False)
         self.bins = self._state()
+        self.left = self._packing.left()
         for index, count in self._held.values():
             self.left[index] += count
         return True
@@ -106,12 +112,15 @@ class Packer:
 
         kube-scheduler counts them there for all that come after them, whether they fit or not.
         """
+        self.left = self._packing.left()
+        pods = self.problem.dimensions.names.index(PODS)
         for index in part:
-            node, count = self.problem.groups[index].nominated, self.left[index]
-            position = self._targets.position(node) if node and count else None
+            group, count = self.problem.groups[index], self.left[index]
+            position = self._targets.position(group.nominated) if count else None
             if position is not None:
                 self._held[self._packing.placed()] = index, count
-                kept = held_room(self.problem.groups[index].shape, self.problem.groups)
+                room = int(self._packing.free()[position][pods])
+                kept = held_room(group.shape, self.problem.groups, -(-room // count))
                 ask = self.problem.topology.ask(kept)
                 self._packing.take_standing(index, ask, position, count)
 
