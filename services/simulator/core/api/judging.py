@@ -7,6 +7,7 @@ from typing import Any
 from libs.apiserver import field_errors
 from services.simulator.core.api import errors, resize
 from services.simulator.core.api.definitions import Definitions
+from services.simulator.core.api.gates import still_refused
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.strategies.registry import strategy_of
 
@@ -25,7 +26,7 @@ class Change:
 
 
 def judge(
-    resource: Resource, change: Change, definitions: Definitions
+    resource: Resource, change: Change, definitions: Definitions, gates: frozenset[str]
 ) -> tuple[Object, tuple[str, ...]]:
     """Return the object to store and the warnings; raises the 422."""
     if resource.custom:
@@ -43,6 +44,8 @@ def judge(
         if old is not None:
             validate = resize.validate if subresource == "resize" else strategy.validate_update
             found += validate(new, old)
+    if gates:
+        found = still_refused(found, gates)
     errors.check(resource, new["metadata"].get("name", ""), found)
     return new, () if subresource else tuple(strategy.warnings(new))
 

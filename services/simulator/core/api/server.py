@@ -21,6 +21,7 @@ from services.simulator.core.api import (
     tables,
 )
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.gates import NO_GATES
 from services.simulator.core.api.messages import (
     Request,
     Response,
@@ -66,9 +67,10 @@ class ApiServer:
         *,
         plugins: frozenset[str] = NO_PLUGINS,
         token: str = "",
+        gates: frozenset[str] = NO_GATES,
     ) -> None:
         sources = Sources(now=clock_now, uids=ids, suffixes=suffixes)
-        self.store = Store(sources, plugins=plugins)
+        self.store = Store(sources, plugins=plugins, gates=gates)
         self.direct = DirectApi(self.store)
         self._token = token
 

@@ -14,6 +14,7 @@ from libs.apiserver import metadata as new_metadata
 from services.simulator.core.api import definitions, errors, metadata, reading
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
+from services.simulator.core.api.gates import NO_GATES
 from services.simulator.core.api.judging import Change, judge
 from services.simulator.core.api.ownership.managers import Manager, by_update
 from services.simulator.core.api.placement import (
@@ -77,10 +78,16 @@ class Store:
     """All objects of one cluster."""
 
     def __init__(
-        self, sources: Sources, *, history: int = 16384, plugins: frozenset[str] = frozenset()
+        self,
+        sources: Sources,
+        *,
+        history: int = 16384,
+        plugins: frozenset[str] = frozenset(),
+        gates: frozenset[str] = NO_GATES,
     ) -> None:
         self.sources = sources
         self.plugins = plugins
+        self.gates = gates
         self.storage = Storage(history=history)
         self.resources = Catalogue(BUILTIN)
         self.definitions = Definitions(self.resources, self.storage, self.timestamp)
@@ -188,7 +195,7 @@ class Store:
         )
         with errors.warning(decoded.warnings):
             change = Change(new=new, metadata_errors=found)
-            new, warnings = judge(kind, change, self.definitions)
+            new, warnings = judge(kind, change, self.definitions, self.gates)
         key = key_of(kind, meta["name"], meta.get("namespace", ""))
         existing = self.storage.read(kind.bucket, key)
         if existing is not None:
@@ -253,7 +260,7 @@ class Store:
         found = metadata.validate_update(new["metadata"], old_meta, custom=resource.custom)
         with errors.warning(decoded.warnings):
             change = Change(new=new, old=old.object, subresource=subresource, metadata_errors=found)
-            new, warnings = judge(resource, change, self.definitions)
+            new, warnings = judge(resource, change, self.definitions, self.gates)
         new["metadata"]["resourceVersion"] = old_meta["resourceVersion"]
         self._note_managers(resource, old.object, new, subresource, options)
         return self._settle(resource, old, new, (*decoded.warnings, *warnings), options)
