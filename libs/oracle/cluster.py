@@ -162,12 +162,18 @@ class Cluster:
         """Have pending pods on a node meanwhile; they stay among the pending ones, too."""
         read = [read_pod({**pod, "spec": {**spec_of(pod), "nodeName": node_name}}) for pod in pods]
         for pod in read:
-            self._seat(pod)
+            self.seat(pod)
         try:
             yield
         finally:
             for pod in read:
                 self._unbind(pod.key)
+
+    def unseat(self, key: str) -> Pod:
+        """Take a bound pod off its node and return it."""
+        pod = self.pods[key]
+        self._unbind(key)
+        return pod
 
     def copy(self) -> "Cluster":
         """Return a cluster of the same objects that changes on its own."""
@@ -240,7 +246,7 @@ class Cluster:
             if node := status_of(obj).get("nominatedNodeName"):
                 self.nominated.setdefault(node, {})[pod.key] = obj
             return
-        self._seat(pod)
+        self.seat(pod)
 
     def _forget_pending(self, key: str) -> None:
         pod = self.pending.pop(key, None)
@@ -250,7 +256,8 @@ class Cluster:
             if not self.nominated[node]:
                 del self.nominated[node]
 
-    def _seat(self, pod: Pod) -> None:
+    def seat(self, pod: Pod) -> None:
+        """Put a pod that has been read on the node that it names."""
         self.pods[pod.key] = pod
         for table, entry in self._indexes(pod):
             table.setdefault(entry, {})[pod.key] = pod

@@ -17,6 +17,9 @@ from libs.oracle.pods import Pod, read_pod
 
 _NEIGHBOURS = "InterPodAffinity"
 
+Tests = Sequence[tuple[str, NodeTest]]
+"""(plugin, what it asks of each node), in the order of the plugins."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
@@ -80,18 +83,57 @@ def judge(cluster: Cluster, pod: KubeObject) -> Verdict:
 
     Complexity: O(nodes) for most pods; spread and affinity also look at the pods they select.
     """
-    tests = _prepare(cluster, read_pod(pod))
+    tests = prepare(cluster, read_pod(pod))
     if isinstance(tests, Rejection):
-        rejected = dict.fromkeys(cluster.nodes, tests)
-        return Verdict(feasible=(), rejected=rejected, pod_refused=tests)
+        return refused_everywhere(cluster, tests)
     rejections = {
         name: rejection
-        for name, node in cluster.nodes.items()
-        if (rejection := _with_nominated(cluster, pod, tests, name) or _test(tests, node))
-        is not None
+        for name in cluster.nodes
+        if (rejection := try_node(cluster, pod, tests, name)) is not None
     }
     feasible = sorted(cluster.nodes.keys() - rejections.keys())
     return Verdict(feasible=tuple(feasible), rejected=rejections)
+
+
+def refused_everywhere(cluster: Cluster, rejection: Rejection) -> Verdict:
+    """Return the verdict on a pod that was refused before any node was looked at."""
+    rejected = dict.fromkeys(cluster.nodes, rejection)
+    return Verdict(feasible=(), rejected=rejected, pod_refused=rejection)
+
+
+def prepare(cluster: Cluster, pod: Pod) -> Tests | Rejection:
+    """Let every filter look at the pod and the cluster once, for all nodes.
+
+    Returns:
+        The filters that have something to say, in their order, or why the pod can go nowhere.
+
+    Raises:
+        InvalidRequest: a quantity or a selector of the pod is malformed.
+    """
+    tests = []
+    for plugin, filter_ in FILTERS:
+        test = filter_(cluster, pod)
+        if isinstance(test, PodRefused):
+            return Rejection(plugin=plugin, reasons=(test.reason,))
+        if test is not None:
+            tests.append((plugin, test))
+    return tests
+
+
+def try_node(cluster: Cluster, pod: KubeObject, tests: Tests, node_name: str) -> Rejection | None:
+    """Return why one node is refused, None if the pod may go there."""
+    return _with_nominated(cluster, pod, tests, node_name) or first_refusal(
+        tests, cluster.nodes[node_name]
+    )
+
+
+def first_refusal(tests: Tests, node: Node) -> Rejection | None:
+    """Return what the first of the filters that refuses the node says, None if none does."""
+    for plugin, test in tests:
+        reasons = test(node)
+        if reasons:
+            return Rejection(plugin=plugin, reasons=reasons)
+    return None
 
 
 def judge_node(cluster: Cluster, pod: KubeObject, node_name: str) -> tuple[Rejection, ...]:
@@ -102,7 +144,7 @@ def judge_node(cluster: Cluster, pod: KubeObject, node_name: str) -> tuple[Rejec
     Raises:
         InvalidRequest: a quantity or a selector of the pod is malformed.
     """
-    tests = _prepare(cluster, read_pod(pod))
+    tests = prepare(cluster, read_pod(pod))
     if isinstance(tests, Rejection):
         return (tests,)
     node, ahead = cluster.nodes[node_name], nominated_ahead(cluster, pod, node_name)
@@ -132,7 +174,7 @@ def _priority(pod: KubeObject) -> int:
 
 
 def _with_nominated(
-    cluster: Cluster, pod: KubeObject, before: Sequence[tuple[str, NodeTest]], node_name: str
+    cluster: Cluster, pod: KubeObject, before: Tests, node_name: str
 ) -> Rejection | None:
     """Return why a node is refused once the pods that go before have the room there."""
     ahead = nominated_ahead(cluster, pod, node_name)
@@ -140,27 +182,25 @@ def _with_nominated(
         return None
     with cluster.supposing(ahead, node_name):
         tests = _prepare_again(cluster, read_pod(pod), before)
-        return tests if isinstance(tests, Rejection) else _test(tests, cluster.nodes[node_name])
+        if isinstance(tests, Rejection):
+            return tests
+        return first_refusal(tests, cluster.nodes[node_name])
 
 
-def _prepare_again(
-    cluster: Cluster, pod: Pod, before: Sequence[tuple[str, NodeTest]]
-) -> list[tuple[str, NodeTest]] | Rejection:
+def _prepare_again(cluster: Cluster, pod: Pod, before: Tests) -> Tests | Rejection:
     """Prepare the filters for a cluster with nominated pods in it.
 
     Where InterPodAffinity had nothing to look at before, it does not look at those either: their
     anti-affinity does not count then.
     """
-    found = _prepare(cluster, pod)
+    found = prepare(cluster, pod)
     looked = pod.affinity or pod.anti_affinity or any(name == _NEIGHBOURS for name, _ in before)
     if isinstance(found, Rejection) or looked:
         return found
     return [one for one in found if one[0] != _NEIGHBOURS]
 
 
-def _refusals(
-    tests: Sequence[tuple[str, NodeTest]] | Rejection, node: Node
-) -> tuple[Rejection, ...]:
+def _refusals(tests: Tests | Rejection, node: Node) -> tuple[Rejection, ...]:
     if isinstance(tests, Rejection):
         return (tests,)
     return tuple(
@@ -168,22 +208,3 @@ def _refusals(
         for plugin, test in tests
         if (reasons := test(node))
     )
-
-
-def _prepare(cluster: Cluster, pod: Pod) -> list[tuple[str, NodeTest]] | Rejection:
-    tests = []
-    for plugin, prepare in FILTERS:
-        test = prepare(cluster, pod)
-        if isinstance(test, PodRefused):
-            return Rejection(plugin=plugin, reasons=(test.reason,))
-        if test is not None:
-            tests.append((plugin, test))
-    return tests
-
-
-def _test(tests: Sequence[tuple[str, NodeTest]], node: Node) -> Rejection | None:
-    for plugin, test in tests:
-        reasons = test(node)
-        if reasons:
-            return Rejection(plugin=plugin, reasons=reasons)
-    return None

@@ -48,6 +48,7 @@ def bind(
     if meta.get("annotations"):
         pod["metadata"].setdefault("annotations", {}).update(meta["annotations"])
     set_condition(pod, {"type": "PodScheduled", "status": "True"}, store.timestamp())
+    pod["status"].pop("nominatedNodeName", None)
     if not dry_run:
         store.write(pods, old.key, pod)
 

@@ -2,9 +2,10 @@
 
 A pod without a place waits until something changes that could help it; all that wait are tried
 again then, at most every 100 ms. Pods that cannot be told apart share a verdict while the cluster
-stays as it is. There is no preemption.
+stays as it is.
 """
 
+import contextlib
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
@@ -18,10 +19,13 @@ from services.simulator.core import events
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.feed import Change
-from services.simulator.core.objects import Object, has_ended, is_deleting, split_key
+from services.simulator.core.objects import Object, has_ended, is_deleting, key_of, split_key
 from services.simulator.core.part import Outcome, Refusal, earliest
-from services.simulator.core.scheduler import report, volumes
+from services.simulator.core.scheduler import preemption, report, volumes
+from services.simulator.core.scheduler.aftermath import follow_up
+from services.simulator.core.scheduler.preemption import Candidate
 from services.simulator.core.scheduler.queue import DEFAULT_SCHEDULER, SchedulingQueue
+from services.simulator.core.scheduler.report import Refused
 from services.simulator.core.scheduler.view import Chance, View
 from services.simulator.core.timetable import Timetable
 
@@ -119,10 +123,10 @@ class Scheduler:
             if verdict.schedulable:
                 self._place(key, pod, pick(self._view.cluster, pod, verdict.feasible), now)
             else:
-                self._refuse(pod, report.UNSCHEDULABLE, verdict.message, now)
+                self._give_up(pod, verdict, now)
                 self._queue.park(key, sociable=_is_sociable(pod))
         except InvalidRequest as error:
-            self._refuse(pod, report.ERROR, str(error), now)
+            self._refuse(pod, Refused(reason=report.ERROR, message=str(error)), now)
             return [Refusal(key, error)]
         except ApiError as error:
             return [self._fail(key, error, now)]
@@ -138,11 +142,44 @@ class Scheduler:
         self._memo = (generation, likeness, verdict)
         return verdict
 
-    def _refuse(self, pod: Object, reason: str, message: str, now: datetime) -> None:
-        status = report.refused_status(pod, reason, message, now)
+    def _give_up(self, pod: Object, verdict: Verdict, now: datetime) -> None:
+        """Do for a pod without a place what is left to do, and say why it has none."""
+        after = follow_up(self._view.cluster, pod, verdict, self._view.budgets, now)
+        nominated = None if after.keeps_nomination else ""
+        if after.preempts is not None:
+            nominated = after.preempts.node
+            self._preempt(pod, after.preempts, now)
+        refused = Refused(reason=report.UNSCHEDULABLE, message=after.message, nominated=nominated)
+        self._refuse(pod, refused, now)
+
+    def _preempt(self, pod: Object, found: Candidate, now: datetime) -> None:
+        """Evict the victims, and let others that were nominated there look elsewhere."""
+        for victim in found.victims:
+            present = self._view.pods[victim.key]
+            if not is_deleting(present):
+                self._evict(present, now)
+                events.record(self._api, present, report.preempted(pod, found.node), now)
+        priority = preemption.priority_of(pod)
+        for other in self._view.nominated(found.node):
+            if preemption.priority_of(other) < priority:
+                self._patch_status(other, {"nominatedNodeName": None})
+
+    def _evict(self, pod: Object, now: datetime) -> None:
+        namespace, name = split_key(key_of(pod))
+        with contextlib.suppress(ApiError):  # gone already, which is as well
+            self._patch_status(pod, report.victim_status(pod, now))
+            self._api.delete("pods", name, namespace)
+
+    def _patch_status(self, pod: Object, status: Object) -> None:
+        namespace, name = split_key(key_of(pod))
+        change = {"metadata": {"uid": pod["metadata"]["uid"]}, "status": status}
+        self._api.patch("pods", name, change, namespace, subresource="status")
+
+    def _refuse(self, pod: Object, refused: Refused, now: datetime) -> None:
+        status = report.refused_status(pod, refused, now)
         if status is not None:
             self._api.update("pods", {**pod, "status": status}, subresource="status")
-            events.record(self._api, pod, report.refusal(message), now)
+            events.record(self._api, pod, report.refusal(refused.message), now)
 
     def _fail(self, key: str, error: JoinerError, now: datetime) -> Refusal:
         """Give a pod back whose placement the API refused."""
@@ -159,6 +196,7 @@ class Scheduler:
             return
         self._view.assume(key, node)
         self._deadlines.put(key, now + _VOLUMES_WITHIN)
+        self._patch_status(pod, {"nominatedNodeName": node})
         volumes.choose(self._api, self._view.cluster, claims, node)
         self._view.generation += 1
 

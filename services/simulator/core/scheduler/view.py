@@ -5,7 +5,7 @@ updates), a chance for pods that wait, or only for those that look at other pods
 filters would answer differently raises `generation`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -49,6 +49,7 @@ class View:
         """Node by key of pods that were given one whose binding is still to be written."""
         self._nodes = Feed(api, "nodes")
         self._pods = Feed(api, "pods")
+        self._budgets = Feed(api, "poddisruptionbudgets.policy")
         self._others = [(kind, Feed(api, resource)) for resource, kind in _SIMPLE.items()]
 
     @property
@@ -56,9 +57,15 @@ class View:
         """All pods by key."""
         return self._pods.objects
 
+    @property
+    def budgets(self) -> Collection[Object]:
+        """The disruption budgets as of the last look."""
+        return self._budgets.objects.values()
+
     def follow(self) -> tuple[list[Change], Chance, list[Refusal]]:
         """Take in what changed; return pods' changes, whom it may help, what is unreadable."""
         chance, refusals = Chance.NOBODY, list[Refusal]()
+        self._budgets.changes()
         for kind, feed in (*self._others, ("Node", self._nodes)):
             for change in feed.changes():
                 if kind != "Node" or _node_differs(change):
@@ -70,6 +77,10 @@ class View:
                 refusals += self._take("Pod", change)
                 chance = max(chance, _chance_of(change))
         return pods, chance, refusals
+
+    def nominated(self, node: str) -> list[Object]:
+        """Return the pods for which a node is nominated."""
+        return [self.pods[key] for key in self.cluster.nominated.get(node, ())]
 
     def place(self, key: str, node: str) -> None:
         """Put a pod on a node, before its binding is written."""
@@ -135,7 +146,9 @@ def _of_pod(pod: Object | None) -> Any:
         for container in status.get(member) or ()
         if "allocatedResources" in container or "resources" in container
     ]
-    return meta["uid"], meta.get("labels"), is_deleting(pod), has_ended(pod), pod["spec"], given
+    nominated = status.get("nominatedNodeName")
+    seen = meta["uid"], meta.get("labels"), is_deleting(pod), has_ended(pod), pod["spec"]
+    return *seen, nominated, given
 
 
 def _chance_of(change: Change) -> Chance:

@@ -45,7 +45,10 @@ def test_a_pod_without_a_place_says_why_in_kube_schedulers_words() -> None:
 
             condition = scheduled(cluster, "large")
             assert (condition["status"], condition["reason"]) == ("False", "Unschedulable")
-            assert condition["message"] == "0/2 nodes are available: 2 Insufficient cpu."
+            assert condition["message"] == (
+                "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, "
+                "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+            )
 
     run_virtual(scenario())
 
