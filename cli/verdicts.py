@@ -20,14 +20,14 @@ from cli.replaying import replay as solver_replay
 from libs.domain.errors import InvalidRequest
 from libs.kube.crd_files import read_crds
 from libs.oracle import replay as oracle_replay
-from services.simulator import crd_verdicts, transcripts
+from services.simulator import crd_verdicts, scheduler_verdicts, transcripts
 from services.simulator.core.api.server import ApiServer
 
 Outcome = tuple[int | str, tuple[str, ...]]
 """Id of a line and what differs there, in words."""
 _LINES_PER_UPDATE = 100
 _KINDS: Mapping[tuple[str, ...], tuple[Judge, ...]] = {
-    ("pending", "verdict"): (Judge.ORACLE, Judge.SOLVER),
+    ("pending", "verdict"): (Judge.ORACLE, Judge.SOLVER, Judge.SIMULATOR),
     ("gvk", "op"): (Judge.SIMULATOR,),
     ("steps",): (Judge.SIMULATOR,),
 }
@@ -91,6 +91,8 @@ def _player(lines: Sequence[str], judge: Judge, file: Path) -> Player:
             return _scheduling
         case {"pending": _, "verdict": _}, Judge.SOLVER:
             return _accepting
+        case {"pending": _, "verdict": _}, Judge.SIMULATOR:
+            return _living
         case {"gvk": _, "op": _}, Judge.SIMULATOR:
             return _custom_resources
         case {"steps": _}, Judge.SIMULATOR:
@@ -128,6 +130,10 @@ def _scheduling(lines: Sequence[str]) -> Iterator[Outcome]:
 
 def _accepting(lines: Sequence[str]) -> Iterator[Outcome]:
     return ((result.id, result.differences) for result in solver_replay(lines))
+
+
+def _living(lines: Sequence[str]) -> Iterator[Outcome]:
+    return ((result.id, result.differences) for result in scheduler_verdicts.replay(lines))
 
 
 def _custom_resources(lines: Sequence[str]) -> Iterator[Outcome]:

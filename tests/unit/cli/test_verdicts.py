@@ -40,10 +40,16 @@ WRONG = {**LINE, "id": 2, "verdict": {"schedulable": False, "feasibleNodes": [],
             id="wrong judge of requests",
         ),
         pytest.param(
-            json.dumps(LINE),
-            ["--with", "simulator"],
-            "the simulator cannot answer lines of this kind; try --with oracle or --with solver",
+            '{"gvk": 1, "op": 2}',
+            ["--with", "solver"],
+            "the solver cannot answer lines of this kind; try --with simulator",
             id="wrong judge",
+        ),
+        pytest.param(
+            '{"pending": {"spec": 5}, "verdict": 2}',
+            ["--with", "simulator"],
+            "line 1 is not like the others of a recording: ",
+            id="broken pod for the simulator",
         ),
         pytest.param(
             '{"pending": 1, "verdict": 2}', [], "line 1 is not like the others", id="broken line"
