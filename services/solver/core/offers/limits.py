@@ -17,7 +17,7 @@ from libs.domain.nodeclaim import NodeClaim
 from libs.domain.resources import NODES, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.offers.template import Template
-from services.solver.core.vectors import MOST, Bools
+from services.solver.core.vectors import MOST, Bools, Ints, covering
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +33,13 @@ class Allowance:
 class PoolLimits:
     """What is left under the limits of one pool; the kernel counts it down."""
 
-    __slots__ = ("_at_start", "_packing", "template", "tied")
+    __slots__ = ("_at_start", "_packing", "_roof", "template", "tied")
 
     def __init__(self, template: Template, packing: joiner_kernel.Packing) -> None:
         self.template = template
         self._packing = packing
         self._at_start = self.rows()
+        self._roof = _roof(template.room, self._at_start)
         self.tied: dict[int, tuple[int, int]] = {}
         """The class and the pods of claims when they were tied; as such there is nothing to tie."""
 
@@ -61,6 +62,13 @@ class PoolLimits:
         """Return (n_rows,): the rows that may still be bought; None if all may."""
         return self._packing.rows_left(self.template.index)
 
+    def may_hold(self, requests: Ints) -> Bools:
+        """Return (n,): which requests, (n, n_resources), a node may have had room for at first.
+
+        Asked before it is found out for each of them, who may be as many as there are pools.
+        """
+        return covering(self._roof, requests)
+
     def used_up(self, fits: Bools) -> bool:
         """Return whether amounts charged to this plan's own claims keep these rows out.
 
@@ -76,6 +84,12 @@ class PoolLimits:
     def claims(self) -> Sequence[int]:
         """Return the claims that are counted."""
         return self._packing.charged(self.template.index)
+
+
+def _roof(room: Ints, rows: Bools | None) -> Ints:
+    """Return (n_resources,): what no row of a pool has more of; less than nothing without rows."""
+    found: Ints = (room if rows is None else room[rows]).max(axis=0, initial=-1)
+    return found
 
 
 def allowance(template: Template, snapshot: ClusterSnapshot) -> Allowance:

@@ -16,7 +16,8 @@ Source: `docs/sources.md` D4, D5, D10, D12.
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import chain
+from functools import cached_property
+from itertools import chain, compress
 
 import joiner_kernel
 import numpy as np
@@ -314,10 +315,17 @@ class Packer:
     def _tie_claims(self, groups: list[int]) -> bool:
         """Give up the choice of larger types where it uses up a limit; False if it uses up none."""
         tied = False
-        for limits in self.problem.limits:
-            if limits.claims and any(self._could_buy(index, limits) for index in groups):
+        for limits in (one for one in self.problem.limits if one.claims):
+            small = compress(groups, limits.may_hold(self._requests[groups]).tolist())
+            if any(self._could_buy(index, limits) for index in small):
                 tied |= settling.tie(self.problem, limits)
         return tied
+
+    @cached_property
+    def _requests(self) -> Ints:
+        """(n_groups, n_resources): what a pod of each group requests."""
+        requests = self.problem.dimensions.requests
+        return np.array([requests(group.shape.requests) for group in self.problem.groups])
 
     def _could_buy(self, index: int, limits: PoolLimits) -> bool:
         """Tell whether pods of a group could have a node of a pool but for this plan's claims."""

@@ -6,11 +6,13 @@ import pytest
 
 from libs.domain import labels as label_keys
 from libs.domain.reason import Rule
+from services.solver.core.offers.limits import PoolLimits
 from services.solver.core.packing import settling
 from tests.support.builders import (
     a_catalogue,
     a_node,
     a_nodeclaim,
+    a_pod,
     a_pool,
     a_shape,
     a_spread,
@@ -20,7 +22,7 @@ from tests.support.builders import (
     amounts,
     pods,
 )
-from tests.unit.services.solver.core.asking import on_new, plan_of, the_rejection, zones
+from tests.unit.services.solver.core.asking import left_over, on_new, plan_of, the_rejection, zones
 
 ODD = a_type("odd", capacity=amounts(cpu=5, memory="16Gi", pods=3))
 
@@ -186,3 +188,29 @@ def test_claims_are_tied_once_as_long_as_nothing_joins_them(
     # Each new claim needs the limits that the one before it leaves once it is tied.
     assert on_new(plan) == [1] * 12
     assert len(looked_at) <= 12
+
+
+def test_pods_that_are_too_large_for_any_pool_are_not_looked_at_by_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+    known = PoolLimits.used_up
+
+    def counting(limits: PoolLimits, fits: Any) -> bool:
+        asked.append(limits.template.index)
+        return known(limits, fits)
+
+    monkeypatch.setattr(PoolLimits, "used_up", counting)
+    count = 12
+    plan = plan_of(
+        shapes=[
+            a_shape(1, cpu="4"),
+            *(a_shape(number, cpu=str(number)) for number in range(10, 10 + count)),
+        ],
+        pods=[*pods(count), *(a_pod(f"large-{one}", one) for one in range(10, 10 + count))],
+        nodepools=[a_pool(f"p{number}", limits=amounts(cpu=6)) for number in range(count)],
+        catalogues=[a_catalogue(ODD)],
+    )
+
+    assert (on_new(plan), left_over(plan)) == ([1] * count, count)
+    assert asked == []
