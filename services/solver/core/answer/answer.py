@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from libs.domain.device import REQUESTED_DRIVERS
+from libs.domain.errors import Unavailable
 from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
 from libs.domain.reason import Unplaceable
 from libs.domain.solution import MinValuesPolicy
@@ -55,6 +56,9 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
         made: the packing problem.
         packer: after its run.
         short: gangs that were left out, with the reason.
+
+    Raises:
+        Unavailable: the packer's caller has gone away.
     """
     pods = _pods(packer)
     bought = _bought(made, packer, pods)
@@ -159,6 +163,8 @@ def _unplaced(
     each = pools_told(len(pods.left))
     for index, uids in pods.left.items():
         group = made.groups[index]
+        if packer.cancelled():
+            raise Unavailable("the caller has gone away")
         if not group.virtual:
             most_pools = 0 if group.existing_only else each
             reason = unplaceable(packer, encoded.refused, index, most_pools)
