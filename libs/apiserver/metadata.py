@@ -3,7 +3,7 @@
 Source: Kubernetes API conventions, "Metadata"; wordings as recorded from kube-apiserver 1.36.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from libs.apiserver import names
@@ -55,11 +55,22 @@ def validate_maps(metadata: Mapping[str, Any], *, custom: bool) -> list[FieldErr
         errors += _validate_annotations(annotations)
     if owners := metadata.get("ownerReferences"):
         errors += _validate_owners(owners)
-    for name in metadata.get("finalizers", ()):
-        found = [wrong("metadata.finalizers", name, why) for why in names.qualified_name(name)]
-        if not found and not custom and _is_bare(name):
-            found = [wrong("metadata.finalizers", name, _BARE)]
-        errors += found
+    return errors + _validate_finalizers(metadata.get("finalizers", ()), custom=custom)
+
+
+def _validate_finalizers(finalizers: Sequence[str], *, custom: bool) -> list[FieldError]:
+    at = "metadata.finalizers"
+    errors = [wrong(at, name, why) for name in finalizers for why in names.qualified_name(name)]
+    if {"orphan", "foregroundDeletion"} <= set(finalizers):
+        why = "finalizer orphan and foregroundDeletion cannot be both set"
+        errors.append(wrong(at, list(finalizers), why))
+    if not custom:
+        # Built-in kinds look at them once more, each by its place.
+        errors += [
+            wrong(f"{at}[{index}]", name, _BARE)
+            for index, name in enumerate(finalizers)
+            if _is_bare(name)
+        ]
     return errors
 
 
@@ -93,8 +104,8 @@ def _validate_annotations(annotations: Mapping[str, str]) -> list[FieldError]:
 def _validate_owners(owners: list[Mapping[str, Any]]) -> list[FieldError]:
     errors: list[FieldError] = []
     controllers: list[str] = []
+    at = "metadata.ownerReferences"
     for owner in owners:
-        at = "metadata.ownerReferences"
         version = owner.get("apiVersion", "")
         if not version or version.count("/") > 1:
             errors.append(wrong(f"{at}.apiVersion", version, "version must not be empty"))
@@ -109,14 +120,10 @@ def _validate_owners(owners: list[Mapping[str, Any]]) -> list[FieldError]:
             errors.append(wrong(at, owner, why))
         if owner.get("controller"):
             controllers.append(f"{owner.get('kind')}/{owner.get('name')}")
-    if len(controllers) > 1:
-        first, second = controllers[:2]
-        errors.append(
-            wrong(
-                "metadata.ownerReferences",
-                owners,
-                "Only one reference can have Controller set to true. "
-                f'Found "true" in references for {first} and {second}',
-            )
+    for another in controllers[1:]:
+        why = (
+            "Only one reference can have Controller set to true. "
+            f'Found "true" in references for {controllers[0]} and {another}'
         )
+        errors.append(wrong(at, owners, why))
     return errors

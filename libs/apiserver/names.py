@@ -72,10 +72,8 @@ def subdomain(name: str, prefix: bool = False) -> tuple[str, ...]:
 @lru_cache(maxsize=16384)
 def label(name: str, prefix: bool = False) -> tuple[str, ...]:
     """Check an RFC 1123 label, the format of container and namespace names."""
-    wrong = _checked(name, prefix, 63, _IS_LABEL, _LABEL_WORDS)
-    if wrong and "." in name:
-        return ("must not contain dots",)
-    return wrong
+    words = "must not contain dots" if _IS_SUBDOMAIN(name) else _LABEL_WORDS
+    return _checked(name, prefix, 63, _IS_LABEL, words)
 
 
 def label_1035(name: str, prefix: bool = False) -> tuple[str, ...]:
@@ -124,15 +122,14 @@ def label_value(value: str) -> tuple[str, ...]:
 
 def config_key(key: str) -> tuple[str, ...]:
     """Check a key of a ConfigMap or Secret."""
-    if len(key) > 253:
-        return ("must be no more than 253 bytes",)
+    wrong = [] if len(key) <= 253 else ["must be no more than 253 characters"]
     if not re.fullmatch("[-._a-zA-Z0-9]+", key):
-        return (_CONFIG_KEY_WORDS,)
+        wrong.append(_CONFIG_KEY_WORDS)
     if key in (".", ".."):
-        return (f"must not be '{key}'",)
-    if key.startswith(".."):
-        return ("must not start with '..'",)
-    return ()
+        wrong.append(f"must not be '{key}'")
+    elif key.startswith(".."):
+        wrong.append("must not start with '..'")
+    return tuple(wrong)
 
 
 def _checked(
@@ -140,8 +137,7 @@ def _checked(
 ) -> tuple[str, ...]:
     if prefix and name.endswith("-"):
         name = name[:-1] + "a"
-    unit = "characters" if limit == 253 else "bytes"
-    wrong = [] if len(name) <= limit else [f"must be no more than {limit} {unit}"]
+    wrong = [] if len(name) <= limit else [f"must be no more than {limit} characters"]
     if not matches(name):
         wrong.append(words)
     return tuple(wrong)

@@ -18,6 +18,7 @@ from libs.apiserver.field_errors import FieldError, duplicate, not_supported, wr
 from libs.apiserver.rules import claims, nodes, pods, podspec, priorities, storage, workloads
 from libs.apiserver.rules.containers import NOT_NEGATIVE
 from libs.apiserver.types import codec, table, walking
+from libs.apiserver.types.mismatch import Mismatch
 from libs.apiserver.types.walking import UnknownField
 
 Object = dict[str, Any]
@@ -58,7 +59,7 @@ def judge(type_: str, document: Object) -> Judgement:
     unknown = tuple(walking.unknown_fields(type_, content))
     try:
         obj = codec.decode(type_, {**content, "metadata": {}}, codec.Decoding())
-    except codec.Mismatch as mismatch:
+    except Mismatch as mismatch:
         return Judgement(errors=(_mismatch(mismatch),), unknown=unknown)
     choices = list(walking.choices(type_, obj))
     errors = [one for one in _RULES.get(type_, _no_rules)(obj) if not _is_unwritten(one)]
@@ -123,7 +124,7 @@ def _is_unwritten(error: FieldError) -> bool:
     return error.reason == "FieldValueRequired" and not _NEEDED.fullmatch(error.field)
 
 
-def _mismatch(mismatch: codec.Mismatch) -> FieldError:
+def _mismatch(mismatch: Mismatch) -> FieldError:
     words = mismatch.detail or f"expected {mismatch.wanted}, got {mismatch.found}"
     return FieldError("FieldValueTypeInvalid", words, ".".join(mismatch.path))
 

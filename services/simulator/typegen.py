@@ -9,7 +9,9 @@ Only facts are taken: names, types, JSON tags, merge keys and list markers of ex
 is apart because nothing runs it at run time; the table is committed. One line of the table is one
 struct, one entry one field (the empty name says that the struct itself is atomic for server-side
 apply, `inline:N` that its protobuf message holds another one as field N; `enum=A|B` that no other
-value is valid):
+value is valid; `go=v1.Protocol` what Go calls the type and `in=VolumeSource` which embedded struct
+holds the field, both as refusals name them; `field=QOSClass` what Go calls the field where that is
+not the name with a capital):
 
     "core/v1.Container": {"name": "string", "env": "[]core/v1.EnvVar omitempty merge=name"}
 """
@@ -20,6 +22,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from libs.apiserver.types.mismatch import go_name
 
 PACKAGES = {
     "meta/v1": "apimachinery@{}/pkg/apis/meta/v1",
@@ -37,6 +41,10 @@ PACKAGES = {
     "autoscaling/v1": "api@{}/autoscaling/v1",
     "autoscaling/v2": "api@{}/autoscaling/v2",
     "discovery/v1": "api@{}/discovery/v1",
+    "networking/v1": "api@{}/networking/v1",
+    "certificates/v1": "api@{}/certificates/v1",
+    "flowcontrol/v1": "api@{}/flowcontrol/v1",
+    "admissionregistration/v1": "api@{}/admissionregistration/v1",
     "authorization/v1": "api@{}/authorization/v1",
     "authentication/v1": "api@{}/authentication/v1",
     "apiextensions/v1": "apiextensions-apiserver@{}/pkg/apis/apiextensions/v1",
@@ -172,7 +180,7 @@ def generate(packages: dict[str, Package]) -> dict[str, dict[str, str]]:
 
 
 def _fields(packages: dict[str, Package], home: str, struct: str) -> Iterator[tuple[str, str]]:
-    for _name, go_type, tag, markers in packages[home].structs[struct]:
+    for go_field, go_type, tag, markers in packages[home].structs[struct]:
         tags = dict(re.findall(r'(\w+):"([^"]*)"', tag))
         name, *options = tags.get("json", "-").split(",")
         if name == "-":
@@ -182,14 +190,45 @@ def _fields(packages: dict[str, Package], home: str, struct: str) -> Iterator[tu
             inner_home, inner = _locate(packages, home, go_type)
             if number:
                 yield f"inline:{number}", f"{inner_home}.{inner}"
-            yield from _fields(packages, inner_home, inner)
+            for name, spec in _fields(packages, inner_home, inner):
+                yield name, f"{spec} in={inner}" if _is_embedded(name, inner) else spec
             continue
         words = [_resolve(packages, home, go_type), *options, *_merging(tags), *_listing(markers)]
         if number:
             words.append(f"number={number}")
         if choices := _choices(packages, home, go_type):
             words.append(f"enum={'|'.join(choices)}")
+        if named := _go_name(packages, home, go_type):
+            words.append(f"go={named}")
+        if go_field and go_field != name[:1].upper() + name[1:]:
+            words.append(f"field={go_field}")
         yield name, " ".join(words)
+
+
+def _is_embedded(name: str, inner: str) -> bool:
+    """Tell whether a refusal names the struct that a field is embedded with; one level is named."""
+    return bool(name) and not name.startswith("inline:") and inner != "TypeMeta"
+
+
+def _go_name(packages: dict[str, Package], home: str, go_type: str) -> str:
+    """Return what Go calls a type, empty where that follows from our name for it."""
+    named = _spelled(packages, home, go_type.lstrip("*"))
+    return "" if named == go_name(_resolve(packages, home, go_type)) else named
+
+
+def _spelled(packages: dict[str, Package], home: str, go_type: str) -> str:
+    if go_type.startswith("[]"):
+        return "[]" + _spelled(packages, home, go_type[2:])
+    if go_type.startswith("map["):
+        end = go_type.index("]") + 1
+        key = _spelled(packages, home, go_type[4 : end - 1])
+        return f"map[{key}]" + _spelled(packages, home, go_type[end:])
+    if go_type == "byte":
+        return "uint8"
+    owner, name = _locate(packages, home, go_type)
+    if go_type.islower() and "." not in go_type:
+        return go_type
+    return f"{owner.rpartition('/')[2]}.{name}"
 
 
 def _merging(tags: dict[str, str]) -> Iterator[str]:

@@ -12,13 +12,14 @@ in a second, slower walk.
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 from libs.apiserver.types import table
+from libs.apiserver.types.mismatch import Mismatch, go_name, json_kind
 from libs.domain import quantity_text
 
 Decoder = Callable[[Any, "Decoding"], Any]
@@ -33,39 +34,17 @@ class Decoding:
     unknown: int = 0
 
 
-class Mismatch(ValueError):
-    """A value of the wrong type; `path` grows from the inside out."""
-
-    def __init__(self, detail: str, *, found: str = "", wanted: str = "") -> None:
-        super().__init__(detail)
-        self.detail = detail
-        self.found = found
-        self.wanted = wanted
-        self.path: list[str] = []
-        self.struct = ""
-
-    def under(self, name: str, struct: str) -> "Mismatch":
-        """Note the field and, innermost first, its struct."""
-        self.path.insert(0, name)
-        self.struct = self.struct or struct
-        return self
-
-    def message(self) -> str:
-        """Return the wording of Go's JSON decoder."""
-        if not self.found:
-            return self.detail
-        if not self.path:
-            return f"json: cannot unmarshal {self.found} into Go value of type {self.wanted}"
-        where = f"{self.struct}.{'.'.join(self.path)}"
-        into = f"Go struct field {where} of type {self.wanted}"
-        return f"json: cannot unmarshal {self.found} into {into}"
-
-
 @dataclass(slots=True, frozen=True)
 class _Slot:
     decode: Decoder
     omit: bool
     """Whether an empty value is left out."""
+
+    path: str
+    """How a refusal names the field; embedded structs stand in it."""
+
+    named: Mapping[str, str]
+    """What Go calls the types that the field and its items have, by our names for them."""
 
 
 def decode(type_: str, value: Any, decoding: Decoding) -> Any:
@@ -81,13 +60,15 @@ def zero(type_: str) -> Any:
     """
     if (
         type_.startswith(("*", "[]", "map:"))
-        or type_ in ("any", "time", "microtime", "bytes")
+        or type_ in ("any", "time", "microtime")
         or "|" in type_
     ):
         return None
     struct = table.struct_of(type_)
     if struct is None:
-        return {"bool": False, "string": "", "quantity": "0", "duration": "0s"}.get(type_, 0)
+        return {"bool": False, "string": "", "bytes": "", "quantity": "0", "duration": "0s"}.get(
+            type_, 0
+        )
     return dict(_zeros(struct))
 
 
@@ -125,7 +106,7 @@ def _struct_decoder(type_: str) -> Decoder:
 
     def run(value: Any, decoding: Decoding) -> Any:
         if not isinstance(value, dict):
-            raise Mismatch("", found=_json_kind(value), wanted=wanted)
+            raise Mismatch("", found=json_kind(value), wanted=wanted)
         if not slots:
             # On the first call, not at compile time: types refer to themselves and to each other.
             _fill(type_, slots, required)
@@ -150,7 +131,9 @@ def _member(slot: _Slot, name: str, item: Any, decoding: Decoding, label: str) -
     try:
         return slot.decode(item, decoding)
     except Mismatch as mismatch:
-        raise mismatch.under(name, label) from None
+        if not mismatch.path:
+            mismatch.wanted = slot.named.get(mismatch.wanted, mismatch.wanted)
+        raise mismatch.under(slot.path, label) from None
 
 
 def _fill(type_: str, slots: dict[str, _Slot], required: list[tuple[str, Any]]) -> None:
@@ -158,8 +141,22 @@ def _fill(type_: str, slots: dict[str, _Slot], required: list[tuple[str, Any]]) 
     for name, entry in struct.items():
         optional = entry.omitempty and not entry.type.startswith("*")
         is_struct = table.struct_of(entry.type) is not None
-        slots[name] = _Slot(decoder(entry.type), (optional and not is_struct) or entry.omitzero)
+        slots[name] = _Slot(
+            decode=decoder(entry.type),
+            omit=(optional and not is_struct) or entry.omitzero,
+            path=f"{entry.embedded}.{name}" if entry.embedded else name,
+            named=_go_types(entry),
+        )
     required.extend(_zeros(struct))
+
+
+def _go_types(entry: table.Field) -> dict[str, str]:
+    if not entry.go_type:
+        return {}
+    names = {go_name(entry.type): entry.go_type}
+    if entry.is_list and entry.go_type.startswith("[]"):
+        names[go_name(entry.item_type)] = entry.go_type.removeprefix("[]")
+    return names
 
 
 def copy(value: Any) -> Any:
@@ -194,7 +191,7 @@ def _list_decoder(type_: str) -> Decoder:
 
     def run(value: Any, decoding: Decoding) -> Any:
         if not isinstance(value, list):
-            raise Mismatch("", found=_json_kind(value), wanted=go_name(type_))
+            raise Mismatch("", found=json_kind(value), wanted=go_name(type_))
         decode_item = decoder(item_type)
         return [copy(absent) if item is None else decode_item(item, decoding) for item in value]
 
@@ -207,7 +204,7 @@ def _map_decoder(type_: str) -> Decoder:
 
     def run(value: Any, decoding: Decoding) -> Any:
         if not isinstance(value, dict):
-            raise Mismatch("", found=_json_kind(value), wanted=go_name(type_))
+            raise Mismatch("", found=json_kind(value), wanted=go_name(type_))
         decode_item = decoder(item_type)
         return {
             key: copy(absent) if item is None else decode_item(item, decoding)
@@ -223,13 +220,13 @@ def _decode_any(value: Any, _decoding: Decoding) -> Any:
 
 def _decode_string(value: Any, _decoding: Decoding) -> str:
     if not isinstance(value, str):
-        raise Mismatch("", found=_json_kind(value), wanted="string")
+        raise Mismatch("", found=json_kind(value), wanted="string")
     return value
 
 
 def _decode_bool(value: Any, _decoding: Decoding) -> bool:
     if not isinstance(value, bool):
-        raise Mismatch("", found=_json_kind(value), wanted="bool")
+        raise Mismatch("", found=json_kind(value), wanted="bool")
     return value
 
 
@@ -240,7 +237,7 @@ def _int_decoder(name: str, bits: int) -> Decoder:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int):
-            found = f"number {value}" if isinstance(value, float) else _json_kind(value)
+            found = f"number {value}" if isinstance(value, float) else json_kind(value)
             raise Mismatch("", found=found, wanted=name)
         if not -limit <= value < limit:
             raise Mismatch("", found=f"number {value}", wanted=name)
@@ -249,18 +246,29 @@ def _int_decoder(name: str, bits: int) -> Decoder:
     return run
 
 
+_decode_int32 = _int_decoder("int32", 32)
+
+
 def _decode_float(value: Any, _decoding: Decoding) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Mismatch("", found=_json_kind(value), wanted="float64")
+        raise Mismatch("", found=json_kind(value), wanted="float64")
     return value
 
 
 def _decode_bytes(value: Any, _decoding: Decoding) -> str:
-    text = _decode_string(value, _decoding)
+    if not isinstance(value, str):
+        raise Mismatch("", found=json_kind(value), wanted="[]uint8")
     try:
-        return base64.b64encode(base64.b64decode(text, validate=True)).decode()
+        return base64.b64encode(base64.b64decode(value, validate=True)).decode()
     except (binascii.Error, ValueError):
-        raise Mismatch("illegal base64 data at input byte 0") from None
+        at = _first_bad_base64(value)
+        raise Mismatch(f"illegal base64 data at input byte {at}") from None
+
+
+def _first_bad_base64(text: str) -> int:
+    """Return where Go's decoder stops: at a sign that is none, else at the group left open."""
+    bad = re.search(r"[^A-Za-z0-9+/]", text.rstrip("="))
+    return bad.start() if bad else len(text) - len(text) % 4
 
 
 def _decode_quantity(value: Any, _decoding: Decoding) -> str:
@@ -279,9 +287,12 @@ _NO_QUANTITY = f"quantities must match the regular expression '{quantity_text.PA
 
 
 def _decode_intstr(value: Any, _decoding: Decoding) -> int | str:
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise Mismatch("", found=_json_kind(value), wanted="int32")
-    return value
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Mismatch("", found=json_kind(value), wanted="int32")
+    whole: int = _decode_int32(value, _decoding)
+    return whole
 
 
 def _decode_time(value: Any, _decoding: Decoding) -> str:
@@ -294,7 +305,7 @@ def _decode_microtime(value: Any, _decoding: Decoding) -> str:
 
 def _parse_time(value: Any) -> datetime:
     if not isinstance(value, str):
-        raise Mismatch("", found=_json_kind(value), wanted="string")
+        raise Mismatch("", found=json_kind(value), wanted="string")
     if _TIME.match(value) is None:
         raise Mismatch(
             f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": '
@@ -321,7 +332,7 @@ def _schema_or(other: str) -> Decoder:
 _SCALARS: dict[str, Decoder] = {
     "string": _decode_string,
     "bool": _decode_bool,
-    "int32": _int_decoder("int32", 32),
+    "int32": _decode_int32,
     "int64": _int_decoder("int64", 64),
     "float64": _decode_float,
     "bytes": _decode_bytes,
@@ -334,24 +345,3 @@ _SCALARS: dict[str, Decoder] = {
     "schema|bool": _schema_or("bool"),
     "schema|strings": _schema_or("[]string"),
 }
-
-
-def _json_kind(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, int | float):
-        return "number"
-    if isinstance(value, str):
-        return "string"
-    return "array" if isinstance(value, list) else "object"
-
-
-def go_name(type_: str) -> str:
-    """Return the name that Go gives a type (`core/v1.PodSpec` → `v1.PodSpec`)."""
-    if type_.startswith("*"):
-        return go_name(type_[1:])
-    if type_.startswith("[]"):
-        return "[]" + go_name(type_[2:])
-    if type_.startswith("map:"):
-        return "map[string]" + go_name(type_[4:])
-    return {"quantity": "resource.Quantity", "time": "v1.Time"}.get(type_, type_.rpartition("/")[2])

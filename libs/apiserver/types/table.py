@@ -47,6 +47,15 @@ class Field:
     choices: tuple[str, ...]
     """The only values that it, or each of its items, may have; empty where any text will do."""
 
+    go_type: str
+    """What Go calls the type (`v1.ResourceList`); empty where that follows from `type`."""
+
+    embedded: str
+    """The embedded struct that holds it in Go, empty if none does."""
+
+    go_name: str
+    """What Go calls the field (`QOSClass`)."""
+
     @property
     def item_type(self) -> str:
         """Return the type behind pointers, or of a list's or map's members."""
@@ -127,6 +136,9 @@ def _field(name: str, spec: str) -> Field:
         atomic="atomic" in values,
         number=int(values.get("number", "0")),
         choices=tuple(values["enum"].split("|")) if "enum" in values else (),
+        go_type=values.get("go", ""),
+        embedded=values.get("in", ""),
+        go_name=values.get("field", name[:1].upper() + name[1:]),
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from libs.apiserver import field_errors
 from libs.apiserver.types import codec, walking
+from libs.apiserver.types.mismatch import Mismatch
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.patching import merge, operations
@@ -53,7 +54,7 @@ def _decode(
     named = (scale.get("apiVersion"), scale.get("kind")) if isinstance(scale, dict) else None
     try:
         decoded: Object = codec.decode("autoscaling/v1.Scale", scale, codec.Decoding())
-    except codec.Mismatch as mismatch:
+    except Mismatch as mismatch:
         message = f'Scale in version "v1" cannot be handled as a Scale: {mismatch.message()}'
         raise errors.bad_request(_NO_SCALE if resource.custom else message) from mismatch
     if named not in (("autoscaling/v1", "Scale"), (None, None)):

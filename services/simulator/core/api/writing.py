@@ -10,6 +10,7 @@ from typing import Any
 
 from libs.apiserver.crd.admission import CompiledVersion
 from libs.apiserver.types import codec, walking
+from libs.apiserver.types.mismatch import Mismatch
 from libs.apiserver.types.table import OBJECT_META
 from services.simulator.core.api.errors import ApiError, bad_request
 from services.simulator.core.api.ownership.managers import Managing
@@ -78,7 +79,7 @@ def decode(resource: Resource, raw: Any, options: WriteOptions = DEFAULTS) -> De
     decoding = codec.Decoding()
     try:
         obj = codec.decode(resource.type, raw, decoding)
-    except codec.Mismatch as mismatch:
+    except Mismatch as mismatch:
         raise bad_request(f"{unreadable(resource)}: {mismatch.message()}") from mismatch
     obj["kind"], obj["apiVersion"] = resource.kind, resource.group_version
     unknown = decoding.unknown and options.field_validation != "Ignore"
@@ -99,7 +100,7 @@ def decode_custom(
     try:
         sent = raw.get("metadata")
         metadata = codec.decode(OBJECT_META, {} if sent is None else sent, decoding)
-    except codec.Mismatch as mismatch:
+    except Mismatch as mismatch:
         raise bad_request(f"{unreadable(resource)}: {mismatch.message()}") from mismatch
     prepared, unknown = schema.prepare(raw)
     prepared["metadata"] = metadata
@@ -149,7 +150,7 @@ def decode_typed(type_: str, value: Any) -> Object:
     kind = type_.rpartition(".")[2]
     try:
         decoded: Object = codec.decode(type_, value, codec.Decoding())
-    except codec.Mismatch as mismatch:
+    except Mismatch as mismatch:
         why = f'{kind} in version "v1" cannot be handled as a {kind}: {mismatch.message()}'
         raise bad_request(why) from mismatch
     return decoded

@@ -8,6 +8,7 @@ from typing import Any
 
 from libs.apiserver.field_errors import FieldError
 from libs.apiserver.types import codec, walking
+from libs.apiserver.types.mismatch import Mismatch
 from services.simulator.core.api import errors
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.ownership import fieldsets
@@ -95,7 +96,7 @@ def _check_schema(resource: Resource, config: Object) -> None:
     if not unknown:
         try:
             codec.decode(resource.type, config, codec.Decoding())
-        except codec.Mismatch as mismatch:
+        except Mismatch as mismatch:
             why = f".{'.'.join(mismatch.path)}: {mismatch.message()}"
         else:
             return

@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from libs.apiserver.types import codec, walking
+from libs.apiserver.types.mismatch import Mismatch
 
 
 def decoded(type_: str, value: Any) -> Any:
@@ -66,11 +67,31 @@ def test_unknown_fields_are_dropped_and_named() -> None:
             "json: cannot unmarshal string into Go struct field "
             "DeploymentSpec.spec.replicas of type int32",
         ),
+        (
+            "core/v1.Pod",
+            {"spec": {"volumes": [{"secret": []}]}},
+            "json: cannot unmarshal array into Go struct field "
+            "Volume.spec.volumes.VolumeSource.secret of type v1.SecretVolumeSource",
+        ),
+        (
+            "core/v1.PersistentVolumeClaim",
+            {"spec": {"accessModes": [5]}},
+            "json: cannot unmarshal number into Go struct field "
+            "PersistentVolumeClaimSpec.spec.accessModes of type v1.PersistentVolumeAccessMode",
+        ),
+        (
+            "core/v1.ResourceQuota",
+            {"spec": {"hard": []}},
+            "json: cannot unmarshal array into Go struct field "
+            "ResourceQuotaSpec.spec.hard of type v1.ResourceList",
+        ),
+        ("core/v1.Secret", {"data": {"a": "Bad!"}}, "illegal base64 data at input byte 3"),
+        ("core/v1.Secret", {"data": {"a": "aGkxa"}}, "illegal base64 data at input byte 4"),
         ("core/v1.Pod", [], "json: cannot unmarshal array into Go value of type v1.Pod"),
     ],
 )
 def test_a_wrong_type_is_named_with_its_path(type_: str, value: Any, message: str) -> None:
-    with pytest.raises(codec.Mismatch) as refused:
+    with pytest.raises(Mismatch) as refused:
         decoded(type_, value)
 
     assert refused.value.message() == message
