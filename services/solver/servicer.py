@@ -33,6 +33,7 @@ from services.solver.columns import ColumnsCache
 from services.solver.core.consolidating.consolidate import consolidate
 from services.solver.core.explaining.explain import explain
 from services.solver.core.simulating.simulate import base, simulate
+from services.solver.core.simulating.watching import look
 from services.solver.core.solve import decide, solve
 from services.solver.metrics import Metrics
 from services.solver.streaming import as_finished
@@ -85,9 +86,13 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
         async def answered(position: int, scenario: Scenario) -> pb.SimulateResponse:
             spent = spending(question.options.refine_budget)
             decide = partial(simulate, cancelled=gone.is_set, spent=spent)
-            return await self._runtime.compute(
-                lambda: encode_scenario_answer(decide(start, scenario, position))
-            )
+
+            def work() -> pb.SimulateResponse:
+                answer = decide(start, scenario, position)
+                look(gone.is_set)
+                return encode_scenario_answer(answer)
+
+            return await self._runtime.compute(work)
 
         asked = question.positions or range(len(question.scenarios))
         work = (partial(answered, one, question.scenarios[one]) for one in asked)

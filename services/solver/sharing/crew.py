@@ -47,7 +47,7 @@ _REVISIONS = 4
 _STARTS_WITHIN = timedelta(minutes=2)
 """Longest time in which a peer is to be ready; for 150,000 pods it takes seconds."""
 _RESTARTS = BackoffPolicy(cap=timedelta(minutes=5))
-_ROOM = 1.25
+_ROOM = 1.5
 """How many times the memory of this process has to be free for a peer to be started."""
 _LOOKS = 10
 """How often it is looked, within the time that makes a peer idle, whether it is."""

@@ -15,6 +15,7 @@ from libs.domain.reason import TargetKind
 from libs.domain.scenario import AddedPod, PodMove, ScenarioDiff
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.simulating.draft import Draft
+from services.solver.core.simulating.watching import Cancelled, watched
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,22 +64,28 @@ def change_between(before: ClusterSnapshot, after: ClusterSnapshot) -> Change:
     )
 
 
-def difference(before: ClusterSnapshot, change: Change, plan: Plan) -> ScenarioDiff:
+def difference(
+    before: ClusterSnapshot, change: Change, plan: Plan, cancelled: Cancelled
+) -> ScenarioDiff:
     """Return what changes by edits and plan, costs apart.
 
     Args:
         before: the cluster as it is.
         change: what edits did to it.
         plan: what the solver says about the cluster after them.
+        cancelled: asked now and then; True ends the work.
+
+    Raises:
+        Unavailable: `cancelled` said so.
     """
-    unplaced = [uid for group in plan.unplaced for uid in group.pod_uids]
+    unplaced = (uid for group in plan.unplaced for uid in group.pod_uids)
     return ScenarioDiff(
         removed_nodes=change.removed_nodes,
         added_nodes=change.added_nodes,
         added_pods=change.added_pods,
         removed_pods=change.removed_pods,
-        moves=_moves(before, plan),
-        stranded_pods=tuple(sorted(before.pods.nodes_of(unplaced))),
+        moves=_moves(before, plan, cancelled),
+        stranded_pods=tuple(sorted(before.pods.nodes_of(watched(unplaced, cancelled)))),
     )
 
 
@@ -90,19 +97,19 @@ def _missing(there: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return [] if there is other else [name for name in there if name not in other]
 
 
-def _moves(before: ClusterSnapshot, plan: Plan) -> tuple[PodMove, ...]:
+def _moves(before: ClusterSnapshot, plan: Plan, cancelled: Cancelled) -> tuple[PodMove, ...]:
     found: dict[tuple[str, str, str, int], list[str]] = defaultdict(list)
     targets: dict[tuple[str, str, str, int], Target | int] = {}
-    placed = list(_placed(plan))
-    nodes = before.pods.nodes_of(uid for uid, _ in placed)
-    for uid, to in placed:
+    placed = list(watched(_placed(plan), cancelled))
+    nodes = before.pods.nodes_of(uid for uid, _ in watched(placed, cancelled))
+    for uid, to in watched(placed, cancelled):
         if node := nodes.get(uid):
             key = (node, "", "", to) if isinstance(to, int) else (node, to.kind, to.name, -1)
             found[key].append(uid)
             targets[key] = to
     return tuple(
         PodMove(pod_uids=tuple(sorted(found[key])), from_node=key[0], to=targets[key])
-        for key in sorted(found)
+        for key in watched(sorted(found), cancelled)
     )
 
 

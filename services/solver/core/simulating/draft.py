@@ -18,6 +18,7 @@ from libs.domain.pod import Owner, PodRow
 from libs.domain.pod_table import PodTable
 from libs.domain.snapshot import KEYS, ClusterSnapshot, SnapshotUpdate, apply
 from libs.domain.spelling import nearest
+from services.solver.core.simulating.watching import PODS_BETWEEN, Cancelled, look, watched
 
 MOST_ADDED = 200_000
 """Most pods, and most nodes, that one scenario adds: more are a slip, or an attack on memory."""
@@ -30,8 +31,9 @@ _SHOWN = 6
 class Draft:
     """What edits make of a snapshot; touch it through its methods only."""
 
-    def __init__(self, base: ClusterSnapshot) -> None:
+    def __init__(self, base: ClusterSnapshot, cancelled: Cancelled = lambda: False) -> None:
         self.base = base
+        self._cancelled = cancelled
         self._items: dict[str, dict[Any, Any]] = {name: {} for name in KEYS}
         """What was put, None for what was removed; by collection and key."""
         self._rows: dict[str, PodRow | None] = {}
@@ -105,11 +107,11 @@ class Draft:
 
     def put_pod(self, row: PodRow) -> None:
         """Add or replace a pod."""
-        self._rows[row.uid] = row
+        self._touch(row.uid, row)
 
     def remove_pod(self, uid: str) -> None:
         """Take a pod away."""
-        self._rows[uid] = None
+        self._touch(uid, None)
 
     def count_added(self, noun: str, count: int, field: str) -> None:
         """Refuse more than any cluster has.
@@ -128,14 +130,18 @@ class Draft:
 
     def touched_pods(self) -> Iterator[tuple[str, PodRow | None]]:
         """Yield the pods that were put or removed: uid, and what is there now."""
-        yield from sorted(self._rows.items(), key=itemgetter(0))
+        yield from watched(sorted(self._rows.items(), key=itemgetter(0)), self._cancelled)
 
     def touched(self, collection: str) -> Iterator[tuple[Any, Any]]:
         """Yield the same of a collection: key, and what is there now."""
         yield from sorted(self._items[collection].items(), key=itemgetter(0))
 
     def snapshot(self) -> ClusterSnapshot:
-        """Return the snapshot after all changes."""
+        """Return the snapshot after all changes.
+
+        Raises:
+            Unavailable: nobody waits any more, as for all that goes through pods here.
+        """
         update = self._update()
         return self.base if update is None else apply(update, self.base)
 
@@ -155,11 +161,18 @@ class Draft:
             id=self.base.id,
             base_revision=self.base.id.revision,
             observed_at=self.base.observed_at,
-            pods=PodTable.from_rows(row for row in self._rows.values() if row is not None),
+            pods=PodTable.from_rows(
+                watched((row for row in self._rows.values() if row is not None), self._cancelled)
+            ),
             removed_pods=tuple(uid for uid, row in self._rows.items() if row is None),
             upserts=upserts,
             removals=removals,
         )
+
+    def _touch(self, uid: str, row: PodRow | None) -> None:
+        self._rows[uid] = row
+        if len(self._rows) % PODS_BETWEEN == 0:
+            look(self._cancelled)
 
     def _current(self, there: Iterable[PodRow], wanted: Callable[[PodRow], bool]) -> list[PodRow]:
         """Return those of the base that were not touched, and those touched that are wanted."""

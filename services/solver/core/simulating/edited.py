@@ -25,6 +25,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.simulating import new_nodes, nodes, offerings, pods, pools
 from services.solver.core.simulating.draft import Draft
 from services.solver.core.simulating.owners import is_same_owner
+from services.solver.core.simulating.watching import Cancelled, look
 
 _MAKERS: Mapping[type[Any], Callable[[Draft, Any], None]] = {
     AddNodes: new_nodes.add_nodes,
@@ -53,14 +54,21 @@ def edited(snapshot: ClusterSnapshot, edits: Iterable[Edit]) -> ClusterSnapshot:
     return drafted(snapshot, edits).snapshot()
 
 
-def drafted(snapshot: ClusterSnapshot, edits: Iterable[Edit]) -> Draft:
-    """Return the same as a draft, which knows what was touched; errors are the same."""
-    draft = Draft(snapshot)
+def drafted(
+    snapshot: ClusterSnapshot, edits: Iterable[Edit], cancelled: Cancelled = lambda: False
+) -> Draft:
+    """Return the same as a draft, which knows what was touched; errors are the same.
+
+    Raises:
+        Unavailable: `cancelled` said that nobody waits any more.
+    """
+    draft = Draft(snapshot, cancelled)
     asked = tuple(edits)
     late = outdone(asked)
     for index, edit in enumerate(asked):
         if index in late:
             continue
+        look(cancelled)
         try:
             _MAKERS[type(edit)](draft, edit)
         except InvalidRequest as error:

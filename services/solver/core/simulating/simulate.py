@@ -29,6 +29,7 @@ from services.solver.core.simulating.difference import (
 )
 from services.solver.core.simulating.draft import Draft
 from services.solver.core.simulating.edited import drafted
+from services.solver.core.simulating.watching import Cancelled, look
 from services.solver.core.solve import solve
 
 
@@ -95,7 +96,8 @@ def simulate(
         start: what it starts from.
         scenario: the what-if.
         position: its place in the question.
-        cancelled: asked between groups of pods; True ends the work.
+        cancelled: asked between groups of pods, and between some thousands of pods that edits
+            touch or that move; True ends the work.
         spent: whether the budget for refining is used up, as of `solve`.
 
     Raises:
@@ -103,15 +105,16 @@ def simulate(
         Unavailable: `cancelled` said so.
     """
     try:
-        draft = drafted(start.snapshot, scenario.edits)
+        draft = drafted(start.snapshot, scenario.edits, cancelled)
     except InvalidRequest as error:
         raise error.under(f"scenarios[{position}]") from None
     after = draft.snapshot()
+    look(cancelled)
     memory = replace(
         _memory(start, after), cost_of=lambda there, sold: _cost_of(start, draft, there, sold)
     )
     solution = solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
-    found = _answer(start, change_of(draft), solution)
+    found = _answer(start, change_of(draft), solution, cancelled)
     return replace(found, scenario=scenario.name, position=position)
 
 
@@ -129,7 +132,7 @@ def outcome(
     """
     memory = _memory(start, after)
     solution = solve(after, start.options, memory=memory, cancelled=cancelled, spent=spent)
-    return _answer(start, change_between(start.snapshot, after), solution)
+    return _answer(start, change_between(start.snapshot, after), solution, cancelled)
 
 
 def _cost_of(start: Base, draft: Draft, after: ClusterSnapshot, sold: Market) -> int:
@@ -156,10 +159,12 @@ def _part(snapshot: ClusterSnapshot, nodes: list[str], claims: list[str]) -> Clu
     )
 
 
-def _answer(start: Base, change: Change, solution: Solution) -> ScenarioAnswer:
+def _answer(
+    start: Base, change: Change, solution: Solution, cancelled: Cancelled
+) -> ScenarioAnswer:
     cost = solution.cost.existing_nanos_per_hour + solution.cost.new_nanos_per_hour
     diff = replace(
-        difference(start.snapshot, change, solution.plan),
+        difference(start.snapshot, change, solution.plan, cancelled),
         cost_before_nanos_per_hour=start.cost_nanos_per_hour,
         cost_after_nanos_per_hour=cost,
     )

@@ -8,7 +8,7 @@ import pytest
 
 from libs.domain.errors import Unavailable
 from libs.domain.question import ExplainQuestion, SimulateQuestion, SolveQuestion, SubjectKind
-from libs.domain.scenario import RemoveNodes, Scenario
+from libs.domain.scenario import AddPods, RemoveNodes, Scenario
 from libs.domain.solution import SolveOptions
 from libs.snapshots.holder import SnapshotHolder
 from libs.wire.question import (
@@ -23,6 +23,7 @@ from services.solver.columns import ColumnsCache
 from services.solver.core.consolidating.consolidate import consolidate
 from services.solver.core.explaining.explain import explain
 from services.solver.core.simulating.simulate import base, simulate
+from services.solver.core.simulating.watching import PODS_BETWEEN, watched
 from services.solver.core.solve import solve
 from services.solver.metrics import Metrics
 from tests.support.builders import a_node, a_pod, a_shape, a_snapshot
@@ -109,6 +110,31 @@ def test_work_ends_at_whichever_look_the_caller_is_gone(
             decide(leaver)
         assert leaver.looks <= after + 1 + _MOST_MORE
     assert staying.looks > 1
+
+
+@pytest.mark.parametrize("after", [0, 1, 3])
+def test_few_pods_are_gone_through_after_the_caller_is_gone(after: int) -> None:
+    leaver = _Leaver(after)
+    pods_met = iter(range(PODS_BETWEEN * 10))
+
+    with pytest.raises(Unavailable):
+        list(watched(pods_met, leaver))
+
+    assert next(pods_met) == after * PODS_BETWEEN
+
+
+def test_all_that_a_what_if_does_with_many_pods_looks_now_and_then() -> None:
+    many = 5 * PODS_BETWEEN
+    start = base(SNAPSHOT, SolveOptions())
+    looks = []
+    for count in (1, many):
+        staying = _Leaver(10**9)
+        added = AddPods(shape=a_shape(1, cpu="1m"), count=count)
+        simulate(start, Scenario(name="grown", edits=(added,)), cancelled=staying)
+        looks.append(staying.looks)
+
+    # Touched, put into a table, told as added, and where each of them went.
+    assert looks[1] - looks[0] >= 4 * many // PODS_BETWEEN
 
 
 @pytest.mark.parametrize("method", ["Solve", "Consolidate", "Explain", "Simulate"])
