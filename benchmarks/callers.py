@@ -23,12 +23,13 @@ from benchmarks.solve import Tell, outcome
 from benchmarks.workloads.workload import Workload
 from libs.domain.question import SimulateQuestion, SnapshotReference, SolveQuestion
 from libs.domain.snapshot import ClusterSnapshot
+from libs.runtime.machine import cores
 from libs.runtime.network import GrpcNetwork
 from libs.runtime.timeouts import CallDeadlines
 from libs.wire.question import encode_simulate_question, encode_solve_question
 
-_SETTLED = timedelta(seconds=5)
-"""No process was added for so long: none will be."""
+_SETTLES_WITHIN = timedelta(minutes=2)
+"""Fewer processes than cores are settled, too, where memory is short or they cannot be started."""
 _SERVICE = "/joiner.solver.v1.SolverService"
 _PROCESSES = re.compile(r"^joiner_solver_processes (\S+)", re.MULTILINE)
 _PLACES = re.compile(r'^joiner_solver_calls_total{place="(\w+)"} (\S+)', re.MULTILINE)
@@ -55,6 +56,8 @@ class _Span:
     """Of each call."""
     wall: float
     calls: int
+    cpu: Sequence[float]
+    """Seconds that each process of the solver used of the cores."""
 
     @property
     def rate(self) -> float:
@@ -83,7 +86,7 @@ async def _ask(workload: Workload, course: Course, tell: Tell) -> Record:
                 before = await _places(solver)
                 together = await callers.asked(course.callers, course.repeat)
                 after = await _places(solver)
-            processes, peak = await _processes(solver), solver.peak_rss_bytes()
+            processes, peaks = await _processes(solver), solver.peaks()
     kind = "solve" if course.scenarios is None else "simulate"
     return Record(
         name=f"{kind}/{workload.name}/{course.callers}-callers",
@@ -93,7 +96,7 @@ async def _ask(workload: Workload, course: Course, tell: Tell) -> Record:
             nodes=len(snapshot.nodes),
         ),
         seconds=together.seconds,
-        peak_rss_bytes=peak,
+        peak_rss_bytes=sum(peaks) or None,
         outcome=outcome(message, None),
         more={
             "callers": course.callers,
@@ -101,7 +104,11 @@ async def _ask(workload: Workload, course: Course, tell: Tell) -> Record:
             "calls_per_second_alone": round(alone.rate, 2),
             "times_alone": round(together.rate / alone.rate, 2),
             "seconds_alone": spread(alone.seconds),
+            "cpu_seconds_per_call_alone": round(sum(alone.cpu) / alone.calls, 5),
+            "cpu_seconds_per_call": round(sum(together.cpu) / together.calls, 5),
+            "cpu_seconds_by_process": [round(one, 2) for one in together.cpu],
             "processes": processes,
+            "peak_rss_mib_by_process": [one // 2**20 for one in peaks],
             "ready_seconds": round(ready, 2),
             "calls_by_place": {place: after[place] - before.get(place, 0) for place in after},
         },
@@ -125,6 +132,7 @@ class _Callers:
 
     def __init__(self, solver: SolverProcess, one: Session, ask: _Ask) -> None:
         self.clock = one.clock
+        self._solver = solver
         self._network = GrpcNetwork(None, CallDeadlines(unary=CALL_LIMIT, stream=CALL_LIMIT))
         self._channel: Any = self._network.channel(solver.address)
         self._ask = ask
@@ -137,10 +145,15 @@ class _Callers:
 
     async def asked(self, callers: int, repeat: int) -> _Span:
         """Let each of the callers ask so often."""
-        begun = self.clock.monotonic()
+        begun, used = self.clock.monotonic(), self._solver.cpu_seconds()
         found = await asyncio.gather(*(self._one(repeat) for _ in range(callers)))
         wall = self.clock.monotonic() - begun
-        return _Span(seconds=list(chain(*found)), wall=wall, calls=callers * repeat)
+        return _Span(
+            seconds=list(chain(*found)),
+            wall=wall,
+            calls=callers * repeat,
+            cpu=[now - then for now, then in zip(self._solver.cpu_seconds(), used, strict=False)],
+        )
 
     async def _one(self, repeat: int) -> list[float]:
         seconds = []
@@ -176,15 +189,14 @@ def _question(workload: Workload, snapshot: ClusterSnapshot, course: Course) -> 
 
 
 async def _settled(solver: SolverProcess, callers: _Callers, course: Course) -> float:
-    """Ask until no process has been added for a while; return when the last one was."""
-    clock = callers.clock
-    begun = last = clock.monotonic()
-    known = await _processes(solver)
-    while clock.monotonic() - last < _SETTLED.total_seconds():
+    """Ask until the solver has all its processes, a minute or two at most; return how long."""
+    begun = callers.clock.monotonic()
+    wanted = course.processes or cores()
+    while await _processes(solver) < wanted:
         await callers.asked(course.callers, 1)
-        if (found := await _processes(solver)) > known:
-            known, last = found, clock.monotonic()
-    return last - begun
+        if callers.clock.monotonic() > begun + _SETTLES_WITHIN.total_seconds():
+            break
+    return callers.clock.monotonic() - begun
 
 
 async def _processes(solver: SolverProcess) -> int:

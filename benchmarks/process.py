@@ -62,12 +62,19 @@ class SolverProcess:
         return "; ".join(lines[-_LINES_SHOWN:])
 
     def peak_rss_bytes(self) -> int | None:
-        """Return the most memory that it ever had resident, its peers' too, each by itself.
+        """Return the most memory that it ever had resident, None where /proc does not say."""
+        return _peak(self._process.pid)
 
-        None where /proc does not say.
-        """
-        own = _peak(self._process.pid)
-        return own and own + sum(_peak(one) or 0 for one in _children(self._process.pid))
+    def peaks(self) -> list[int]:
+        """Return the same of it and of each of its peers; empty without /proc."""
+        return [most for one in self._all() if (most := _peak(one)) is not None]
+
+    def cpu_seconds(self) -> list[float]:
+        """Return what it and each of its peers used of the cores so far; empty without /proc."""
+        return [used for one in self._all() if (used := _cpu(one)) is not None]
+
+    def _all(self) -> list[int]:
+        return [self._process.pid, *_children(self._process.pid)]
 
     async def decision_seconds(self) -> float:
         """Return how long all its decisions took so far, by its own clock, encoding included."""
@@ -113,6 +120,14 @@ def _peak(pid: int) -> int | None:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * _KIB
     return None
+
+
+def _cpu(pid: int) -> float | None:
+    status = Path(f"/proc/{pid}/stat")
+    if not status.exists():
+        return None
+    after_name = status.read_text().rpartition(")")[2].split()
+    return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _children(pid: int) -> list[int]:
