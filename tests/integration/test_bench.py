@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from benchmarks.callers import Course as CallersCourse
+from benchmarks.callers import bench_callers
 from benchmarks.cold import bench_cold
 from benchmarks.consolidate import Course as ConsolidateCourse
 from benchmarks.consolidate import bench_consolidate, underused
@@ -64,3 +66,15 @@ def test_a_cold_solver_answers() -> None:
     found = json.loads(bench_cold(named("peer-mix", Size(pods=10)), 1, quiet).line())
 
     assert found["placed"] == 10
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("scenarios", [None, 2], ids=["solve", "simulate"])
+def test_several_callers_are_answered_by_several_processes(scenarios: int | None) -> None:
+    workload = named("deployments", Size(pods=200, types=100, nodes=10))
+    course = CallersCourse(callers=2, repeat=3, scenarios=scenarios, processes=2)
+    found = json.loads(bench_callers(workload, course, quiet).line())
+
+    assert (found["callers"], found["processes"], found["runs"]) == (2, 2, 6)
+    assert sum(found["calls_by_place"].values()) >= found["runs"]
+    assert found["calls_by_place"]["peer"] > 0
