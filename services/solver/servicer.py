@@ -1,7 +1,7 @@
 """gRPC edge: find the snapshot, decide off the event loop, encode."""
 
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import partial
 from typing import Any, TypeVar
@@ -74,7 +74,7 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
 
     async def Simulate(
         self, request: pb.SimulateRequest, context: grpc.aio.ServicerContext[Any, Any]
-    ) -> AsyncIterator[pb.SimulateResponse]:
+    ) -> AsyncGenerator[pb.SimulateResponse, None]:
         """Answer what-ifs as they are found, some at a time; whoever leaves stops them all."""
         question = await self._runtime.compute(decode_simulate_question, request)
         snapshot = self._snapshot(question.snapshot)

@@ -14,7 +14,7 @@ from joiner.solver.v1 import solver_pb2 as pb
 from joiner.solver.v1 import solver_pb2_grpc
 
 from libs.clients.call import responses
-from libs.domain.errors import NotFound, RevisionGone, Unavailable
+from libs.domain.errors import InvalidRequest, JoinerError, NotFound, RevisionGone
 from libs.domain.snapshot import SnapshotId
 from libs.runtime.app import Runtime
 from libs.snapshots.holder import SnapshotHolder
@@ -27,8 +27,6 @@ from services.solver.servicer import SolverServicer
 from services.solver.sharing.crew import Crew, Peer
 from services.solver.streaming import merged
 
-_NOT_FROM_A_PEER = (Unavailable, RevisionGone, NotFound)
-"""Not the last word where a peer says so: it is gone, or behind. The rest is as if said here."""
 _SLACK_SECONDS = 1.0
 """A peer's deadline is so much later than the caller's, which this process keeps: so a peer that
 answers in time is never taken for one that failed."""
@@ -100,7 +98,7 @@ class SharingServicer(solver_pb2_grpc.SolverServiceServicer):
         with self._crew.turns(about) as (peer,):
             if peer is None:
                 return await self._by_us(method, request, context)
-            with contextlib.suppress(*_NOT_FROM_A_PEER):
+            with _unless_answered():
                 return await self._by_peer(peer, method, request, context)
         self._count(Place.RETURNED)
         with self._crew.computing(None):
@@ -114,8 +112,7 @@ class SharingServicer(solver_pb2_grpc.SolverServiceServicer):
         clock = self._runtime.clock
         begun, limit = clock.monotonic(), self._runtime.settings.call_limit.total_seconds()
         self._count(Place.PEER)
-        with _gone_is_unavailable():
-            answer = await getattr(peer.stub, method)(request, timeout=_span(context, limit))
+        answer = await getattr(peer.stub, method)(request, timeout=_span(context, limit))
         if isinstance(answer, pb.SolveResponse):
             self._observe(answer, clock.monotonic() - begun)
         return answer
@@ -127,7 +124,7 @@ class SharingServicer(solver_pb2_grpc.SolverServiceServicer):
         if peer is not None:
             self._count(Place.PEER)
             limit = self._runtime.settings.stream_lifetime.total_seconds()
-            with contextlib.suppress(*_NOT_FROM_A_PEER), _gone_is_unavailable():
+            with _unless_answered():
                 call = peer.stub.Simulate(request, timeout=_span(context, limit))
                 async with contextlib.aclosing(responses(call, _as_it_is)) as answers:
                     async for answer in answers:
@@ -138,8 +135,10 @@ class SharingServicer(solver_pb2_grpc.SolverServiceServicer):
             self._count(Place.RETURNED)
         self._count(Place.HERE)
         with self._crew.computing(None) if peer is not None else contextlib.nullcontext():
-            async for answer in self._here.Simulate(_only(request, tuple(left)), context):
-                yield answer
+            rest = self._here.Simulate(_only(request, tuple(left)), context)
+            async with contextlib.aclosing(rest) as answers:
+                async for answer in answers:
+                    yield answer
 
     def _about(self, source: pb.SnapshotSelector) -> SnapshotId | None:
         """Return the revision that is asked about, None where the question brings the snapshot.
@@ -168,16 +167,23 @@ class SharingServicer(solver_pb2_grpc.SolverServiceServicer):
 
 
 @contextlib.contextmanager
-def _gone_is_unavailable() -> Iterator[None]:
-    """Tell a call that ends because its channel was closed from one that we are asked to leave."""
+def _unless_answered() -> Iterator[None]:
+    """Go on after what a peer ends with, where that is no answer.
+
+    A question that is wrong is wrong everywhere. All else that a peer says may be its own: that it
+    is gone, is behind, or has been started from other files than we were.
+    """
     task = asyncio.current_task()
     before = task.cancelling() if task else 0
     try:
         yield
-    except asyncio.CancelledError:
+    except InvalidRequest:
+        raise
+    except JoinerError:
+        return
+    except asyncio.CancelledError:  # so does a call end whose channel is closed
         if task is None or task.cancelling() > before:
             raise
-        raise Unavailable("the peer is gone") from None
 
 
 def _span(context: Context, limit: float) -> float:

@@ -124,6 +124,16 @@ async def test_what_a_peer_does_not_answer_is_answered_here() -> None:
         assert decode_solution(answer) == solve(SNAPSHOT, long)
 
 
+async def test_what_fails_in_a_peer_alone_is_answered_here() -> None:
+    async with two_at_work() as crew, busy(crew):
+        crew.started[0].runtime.executor.shutdown()
+
+        answer = await crew.stub.Solve(asking(), timeout=10)
+
+        assert crew.counted("returned") == 1
+        assert decode_solution(answer) == solve(SNAPSHOT, PLAIN)
+
+
 async def test_after_a_peer_that_ended_comes_another() -> None:
     async with two_at_work() as crew:
         await crew.started[0].end()
