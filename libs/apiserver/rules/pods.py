@@ -21,7 +21,6 @@ from libs.apiserver.rules.containers import (
     validate_own_name,
 )
 from libs.apiserver.rules.scheduling import validate_scheduling
-from libs.apiserver.types import table
 
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
@@ -64,12 +63,21 @@ def validate_pod_spec(
         )
 
 
+_SOURCES = (
+    *("emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret"),
+    *("nfs", "iscsi", "glusterfs", "flocker", "persistentVolumeClaim", "rbd", "cinder", "cephfs"),
+    *("quobyte", "downwardAPI", "fc", "flexVolume", "configMap", "azureFile", "vsphereVolume"),
+    *("photonPersistentDisk", "portworxVolume", "azureDisk", "storageos", "projected", "scaleIO"),
+    *("csi", "ephemeral", "image"),
+)
+"""Sources of a volume, in the order in which the server looks for them."""
+
+
 def _validate_volumes(volumes: Any, at: str) -> Iterator[FieldError]:
-    order = list(table.structs()["core/v1.Volume"])
     seen: set[str] = set()
     for index, volume in enumerate(volumes):
         where = f"{at}[{index}]"
-        sources = sorted((name for name in volume if name != "name"), key=order.index)
+        sources = sorted((name for name in volume if name != "name"), key=_SOURCES.index)
         if not sources:
             yield required(where, "must specify a volume type")
         for extra in sources[1:]:

@@ -160,7 +160,7 @@ def validate_selector(selector: Spec | None, at: str) -> Iterator[FieldError]:
 
 
 def _validate_spread(constraints: Sequence[Spec], at: str) -> Iterator[FieldError]:
-    seen: set[tuple[str, str]] = set()
+    pairs = [(one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")) for one in constraints]
     for index, constraint in enumerate(constraints):
         where = f"{at}[{index}]"
         if constraint.get("maxSkew", 0) <= 0:
@@ -175,9 +175,8 @@ def _validate_spread(constraints: Sequence[Spec], at: str) -> Iterator[FieldErro
             yield not_supported(
                 f"{where}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")
             )
-        if (key, action) in seen:
+        if (key, action) in pairs[index + 1 :]:
             yield duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}")
-        seen.add((key, action))
         yield from _validate_min_domains(constraint, where)
         for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if constraint.get(policy, "Honor") not in ("Honor", "Ignore"):

@@ -71,6 +71,23 @@ def immutable_selector(new: Object, old: Stored) -> list[FieldError]:
     return []
 
 
+def fixed_job(new: Object, old: Stored) -> list[FieldError]:
+    """Return the refusals of changes to what a Job is about: its pods and how many must succeed."""
+    fields = ["selector", *_FIXED_OF_JOBS]
+    if new["spec"].get("completionMode") != "Indexed":
+        fields.insert(0, "completions")
+    return [
+        wrong(f"spec.{name}", new["spec"].get(name), IMMUTABLE)
+        for name in fields
+        if new["spec"].get(name) != old["spec"].get(name)
+    ]
+
+
+_FIXED_OF_JOBS = (
+    *("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"),
+)
+
+
 def _validate_replicas(spec: Object) -> Iterator[FieldError]:
     if spec.get("replicas", 0) < 0:
         yield wrong("spec.replicas", spec["replicas"], NOT_NEGATIVE)
@@ -143,7 +160,12 @@ def validate_template(spec: Object, policies: tuple[str, ...]) -> Iterator[Field
     yield from validate_pod_spec(template["spec"], "spec.template.spec", frozenset(claims))
     policy = template["spec"]["restartPolicy"]
     if policy not in policies:
-        yield not_supported("spec.template.spec.restartPolicy", policy, policies)
+        at = "spec.template.spec.restartPolicy"
+        if policy == "Always":
+            choices = ", ".join(f'"{choice}"' for choice in policies)
+            yield required(at, f"valid values: {choices}")
+        else:
+            yield not_supported(at, policy, policies)
 
 
 def validate_budget(obj: Object) -> list[FieldError]:

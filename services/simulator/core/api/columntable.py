@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from types import MappingProxyType
 
-from services.simulator.core.api.columns import NONE, Cell, Column, Object, age_of, at
+from services.simulator.core.api.columns import NONE, Cell, Column, Object, age, age_of, at
 from services.simulator.core.api.selectors import selector_text
 
 
@@ -90,7 +90,8 @@ def _ready_of(ready: str, wanted: str) -> Cell:
 
 
 def _budget(field: str) -> Cell:
-    return at(f"spec.{field}", "N/A")
+    read = at(f"spec.{field}", "N/A")
+    return lambda budget, now: str(read(budget, now))
 
 
 def _service_ports(service: Object) -> list[str]:
@@ -112,15 +113,35 @@ def _access_modes(obj: Object) -> list[str]:
     return [short.get(mode, mode) for mode in modes]
 
 
+_JOB_STATES = (
+    *("Complete", "Failed", "Terminating", "Suspended", "FailureTarget"),
+    "SuccessCriteriaMet",
+)
+"""What a Job's status shows, the first that holds."""
+
+
 def _job_status(job: Object, _now: datetime) -> str:
-    for condition in job.get("status", {}).get("conditions", ()):
-        if condition["status"] == "True" and condition["type"] in (
-            "Complete",
-            "Failed",
-            "Suspended",
-        ):
-            return str(condition["type"])
-    return "Running"
+    conditions = job.get("status", {}).get("conditions", ())
+    true = {one["type"] for one in conditions if one["status"] == "True"}
+    if "deletionTimestamp" in job["metadata"]:
+        true.add("Terminating")
+    return next((state for state in _JOB_STATES if state in true), "Running")
+
+
+def _job_completions(job: Object, _now: datetime) -> str:
+    spec, succeeded = job["spec"], job.get("status", {}).get("succeeded", 0)
+    if "completions" in spec:
+        return f"{succeeded}/{spec['completions']}"
+    parallelism = spec.get("parallelism", 0)
+    return f"{succeeded}/1 of {parallelism}" if parallelism > 1 else f"{succeeded}/1"
+
+
+def _job_duration(job: Object, now: datetime) -> str:
+    status = job.get("status", {})
+    if "startTime" not in status:
+        return ""
+    ended = status.get("completionTime")
+    return age(status["startTime"], datetime.fromisoformat(ended) if ended else now)
 
 
 def _event_object(event: Object, _now: datetime) -> str:
@@ -258,8 +279,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = MappingProxyType(
         "jobs.batch": (
             NAME,
             _column("Status", _job_status),
-            _column("Completions", _ready_of("status.succeeded", "spec.completions")),
+            _column("Completions", _job_completions),
+            _column("Duration", _job_duration),
             AGE,
+            *_PODS_OF,
         ),
         "cronjobs.batch": (
             NAME,

@@ -1,5 +1,6 @@
 """Query parameters and option bodies as values; everything malformed is a 400."""
 
+from types import MappingProxyType
 from typing import Any
 
 from libs.apiserver.field_errors import FieldError, shown, wrong
@@ -11,6 +12,9 @@ from services.simulator.core.api.reading import ListOptions
 from services.simulator.core.api.writing import WriteOptions, decode_typed
 
 _VALIDATIONS = ("Ignore", "Warn", "Strict")
+_MANAGER_BYTES = 128
+_OPTIONS = MappingProxyType({"PUT": "UpdateOptions", "PATCH": "PatchOptions"})
+"""The kind of a write's options, by its method; others create."""
 
 
 def list_options(request: Request, *, single: str = "") -> ListOptions:
@@ -53,6 +57,10 @@ def integer(request: Request, name: str) -> int | None:
 
 def write_options(request: Request, duplicates: tuple[str, ...] = ()) -> WriteOptions:
     """Return the options of a create, update or patch."""
+    if len(request.parameter("fieldManager").encode()) > _MANAGER_BYTES:
+        message = f"Too long: may not be more than {_MANAGER_BYTES} bytes"
+        kind = _OPTIONS.get(request.method, "CreateOptions")
+        raise _invalid(kind, FieldError("FieldValueTooLong", message, "fieldManager"))
     validation = request.parameter("fieldValidation") or "Warn"
     if validation not in _VALIDATIONS:
         raise _invalid(
@@ -81,6 +89,12 @@ def delete_options(request: Request) -> DeleteOptions:
     if request.body.strip():
         kind = "DeleteOptions"
         sent = decode_body(request.headers.get("content-type", ""), request.body, kind).value
+        if isinstance(sent, dict) and sent.get("kind", kind) != kind:
+            version = sent.get("apiVersion", "")
+            raise bad_request(
+                f'no kind "{sent["kind"]}" is registered for version "{version}" in scheme '
+                '"pkg/runtime/scheme.go:111"'
+            )
         body = decode_typed("meta/v1.DeleteOptions", sent)
     query_grace = integer(request, "gracePeriodSeconds")
     preconditions = body.get("preconditions") or {}

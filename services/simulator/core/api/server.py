@@ -105,7 +105,8 @@ class ApiServer:
         if route.subresource:
             return subresources.handle(self.store, request, route)
         verb = _VERBS.get((request.method, bool(route.name)))
-        if verb is None or verb not in route.resource.verbs:
+        homeless = route.resource.namespaced and route.namespace is None
+        if verb is None or verb not in route.resource.verbs or (homeless and verb != "list"):
             raise errors.method_not_allowed()
         return _HANDLERS[verb](self, request, route)
 
@@ -212,8 +213,6 @@ _VERBS: Mapping[tuple[str, bool], str] = MappingProxyType(
     {
         ("GET", True): "get",
         ("GET", False): "list",
-        ("HEAD", True): "get",
-        ("HEAD", False): "list",
         ("POST", False): "create",
         ("PUT", True): "update",
         ("PATCH", True): "patch",

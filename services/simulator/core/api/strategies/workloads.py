@@ -176,6 +176,7 @@ JOB = Strategy(
     prepare_create=prepare_job,
     prepare_update=_count_changes,
     validate=rules.validate_job,
+    validate_update=rules.fixed_job,
 )
 CRON_JOB = Strategy(
     default=default_cron_job, prepare_create=_start_at_one, prepare_update=_count_changes
