@@ -26,7 +26,7 @@ APPLY_PATCH = "application/apply-patch+yaml"
 
 Object = dict[str, Any]
 
-_WAIT_SECONDS = 30
+PATIENCE_SECONDS = 30
 _POLL_SECONDS = 0.03
 _READ_SECONDS = 20
 
@@ -61,6 +61,8 @@ class Cluster:
 
     def __init__(self, target: Target) -> None:
         self.target = target
+        self.patience_seconds = PATIENCE_SECONDS
+        """How long one waits for what must come."""
         self.official: kubernetes.client.ApiClient = kubernetes.config.new_client_from_config(
             config_file=str(target.kubeconfig)
         )
@@ -147,20 +149,20 @@ class Cluster:
         Raises:
             AssertionError: it did not in time; with what was found last.
         """
-        for _ in range(int(_WAIT_SECONDS / _POLL_SECONDS)):
+        for _ in range(int(self.patience_seconds / _POLL_SECONDS)):
             answer = self.get(path, **query)
             if answer.status == 200 and holds(answer.body):
                 return answer.body
             time.sleep(_POLL_SECONDS)
-        raise AssertionError(f"not in {_WAIT_SECONDS} s: {answer.status} {answer.body}")
+        raise AssertionError(f"not in {self.patience_seconds} s: {answer.status} {answer.body}")
 
     def until_gone(self, path: str) -> None:
         """Wait until an object does not exist any more."""
-        for _ in range(int(_WAIT_SECONDS / _POLL_SECONDS)):
+        for _ in range(int(self.patience_seconds / _POLL_SECONDS)):
             if self.get(path).status == 404:
                 return
             time.sleep(_POLL_SECONDS)
-        raise AssertionError(f"{path} is still there after {_WAIT_SECONDS} s")
+        raise AssertionError(f"{path} is still there after {self.patience_seconds} s")
 
     @contextlib.contextmanager
     def watch(self, path: str, **query: object) -> Iterator[Iterator[Object]]:
@@ -211,12 +213,13 @@ class Cluster:
         given = {name: value for name, value in query.items() if value is not None}
         target = f"{self._host}{path}" + (f"?{urlencode(given)}" if given else "")
         data = body if body is None or isinstance(body, (str, bytes)) else json.dumps(body)
-        typed = {} if data is None else {"Content-Type": "application/json"}
+        typed = {} if data is None else {"content-type": "application/json"}
+        special = {name.lower(): value for name, value in headers.items()}
         return self._pool.request(
             method,
             target,
             body=data,
-            headers={"Accept": "application/json", **self._credentials, **typed, **headers},
+            headers={"accept": "application/json", **self._credentials, **typed, **special},
             preload_content=not stream,
             redirect=False,
             retries=False,
@@ -232,4 +235,4 @@ def _lines(raw: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
 
 
 def _decoded(data: bytes, media_type: str) -> Any:
-    return json.loads(data) if media_type.startswith("application/json") else data.decode()
+    return json.loads(data) if data and media_type.startswith("application/json") else data.decode()

@@ -10,10 +10,12 @@ import pytest
 
 from libs.runtime.randomness import Random
 from tests.conformance import targets
-from tests.conformance.cluster import Cluster, Object
+from tests.conformance.cluster import PATIENCE_SECONDS, Cluster, Object
 
 _PAGE = Path(__file__).parents[2] / "docs" / "simulator.md"
 _WANTED = targets.wanted(os.environ)
+_IN_VAIN_SECONDS = 2
+"""How long one waits for what is known not to come."""
 _numbers = itertools.count(1)
 _run = f"{Random().getrandbits(32):08x}"
 
@@ -49,11 +51,13 @@ def cluster(request: pytest.FixtureRequest, clusters: Callable[[str], Cluster]) 
         for part in marker.args:
             if part not in found.target.has:
                 pytest.skip(f"{request.param} has no {part}")
+    found.patience_seconds = PATIENCE_SECONDS
     if request.param == targets.SIMULATOR:
         for marker in request.node.iter_markers("differs"):
             (entry,) = marker.args
             assert f"- **{entry}" in _PAGE.read_text(), f"docs/simulator.md does not list: {entry}"
             request.node.add_marker(pytest.mark.xfail(strict=True, reason=entry))
+            found.patience_seconds = _IN_VAIN_SECONDS
     return found
 
 
