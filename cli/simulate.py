@@ -15,7 +15,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.scenario import PutNodePool, PutOverlay
 from libs.domain.snapshot import ClusterSnapshot, keyed
-from libs.domain.solution import SolveOptions, with_unplaced
+from libs.domain.solution import SolveOptions, among, with_unplaced
 from libs.runtime.budget import spending
 from libs.wire.scenario_json import scenario_document
 from services.solver.core.simulating.edited import edited
@@ -115,7 +115,7 @@ class _Lab:
             found,
             scenario=what_if.shown,
             position=position,
-            solution=with_unplaced(found.solution, cluster.left_out),
+            solution=with_unplaced(found.solution, among(cluster.left_out, len(after.nodes))),
         )
         return Shown(answer=answer, cluster=cluster)
 

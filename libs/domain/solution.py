@@ -98,6 +98,19 @@ class Solution:
     pods: PodCounts
 
 
+def among(groups: Iterable[UnplacedPods], nodes: int) -> tuple[UnplacedPods, ...]:
+    """Return groups that are refused by every node with the reasons of so many of them."""
+    return tuple(
+        replace(
+            group,
+            reason=replace(
+                group.reason, existing=tuple((rule, nodes) for rule, _ in group.reason.existing)
+            ),
+        )
+        for group in groups
+    )
+
+
 def with_unplaced(solution: Solution, groups: Iterable[UnplacedPods]) -> Solution:
     """Return the solution with pods that it could not see, because their objects are broken."""
     added = tuple(groups)
