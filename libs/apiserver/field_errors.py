@@ -30,7 +30,8 @@ def shown(value: Any) -> str:
 
 def wrong(field: str, value: Any, why: str) -> FieldError:
     """Return `Invalid value`."""
-    return FieldError("FieldValueInvalid", f"Invalid value: {shown(value)}: {why}", field)
+    explained = f": {why}" if why else ""
+    return FieldError("FieldValueInvalid", f"Invalid value: {shown(value)}{explained}", field)
 
 
 def required(field: str, why: str = "") -> FieldError:
@@ -60,3 +61,19 @@ def not_allowed(field: str, why: str) -> FieldError:
 def missing(field: str, value: Any) -> FieldError:
     """Return `Not found`."""
     return FieldError("FieldValueNotFound", f"Not found: {shown(value)}", field)
+
+
+def too_long(field: str, limit: int) -> FieldError:
+    """Return `Too long`."""
+    return FieldError("FieldValueTooLong", f"Too long: may not be more than {limit} bytes", field)
+
+
+def too_many(field: str, count: int, limit: int) -> FieldError:
+    """Return `Too many`."""
+    why = f"Too many: {count}: must have at most {limit} items"
+    return FieldError("FieldValueTooMany", why, field)
+
+
+def wrong_as_whole(field: str, why: str) -> FieldError:
+    """Return `Invalid value` of a field whose value is not worth to be shown."""
+    return FieldError("FieldValueInvalid", f"Invalid value: {why}", field)

@@ -3,11 +3,11 @@
 Source: Kubernetes API conventions, "Metadata"; wordings as recorded from kube-apiserver 1.36.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.field_errors import FieldError, required, wrong
+from libs.apiserver.field_errors import FieldError, not_allowed, required, too_long, wrong
 from libs.apiserver.names import NameCheck
 
 Object = dict[str, Any]
@@ -16,6 +16,10 @@ ANNOTATIONS_LIMIT = 256 * 1024
 _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 IMMUTABLE = "field is immutable"
 _BARE = "name is neither a standard finalizer name nor is it fully qualified"
+_REPEATED_OWNERS = (
+    ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in "
+    "1.20+, and may reject such requests as early as 1.24; please fix your requests"
+)
 _NO_OWNERS = (("v1", "Event"), ("events.k8s.io/v1", "Event"))
 
 
@@ -52,7 +56,7 @@ def validate_maps(metadata: Mapping[str, Any], *, custom: bool) -> list[FieldErr
     if labels := metadata.get("labels"):
         errors += validate_labels(labels, "metadata.labels")
     if annotations := metadata.get("annotations"):
-        errors += _validate_annotations(annotations)
+        errors += validate_annotations(annotations, "metadata.annotations")
     if owners := metadata.get("ownerReferences"):
         errors += _validate_owners(owners)
     return errors + _validate_finalizers(metadata.get("finalizers", ()), custom=custom)
@@ -74,6 +78,30 @@ def _validate_finalizers(finalizers: Sequence[str], *, custom: bool) -> list[Fie
     return errors
 
 
+def validate_template(metadata: Mapping[str, Any], at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the metadata of what a controller will make: labels, annotations."""
+    yield from validate_annotations(metadata.get("annotations") or {}, f"{at}.metadata.annotations")
+    yield from validate_labels(metadata.get("labels") or {}, f"{at}.metadata.labels")
+    for name in metadata:
+        if name not in ("annotations", "labels"):
+            yield not_allowed(f"{at}.{name}", "cannot be set")
+
+
+def drop_repeated_owners(metadata: Object) -> list[str]:
+    """Keep one of equal owners, and return the warning about the others."""
+    kept: list[Any] = []
+    repeated: list[str] = []
+    for owner in metadata.get("ownerReferences") or ():
+        if owner in kept:
+            repeated.append(owner.get("uid", ""))
+        else:
+            kept.append(owner)
+    if not repeated:
+        return []
+    metadata["ownerReferences"] = kept
+    return [f"{_REPEATED_OWNERS}; duplicate UID(s) observed: {', '.join(repeated)}"]
+
+
 def _is_bare(finalizer: str) -> bool:
     return "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS
 
@@ -88,16 +116,14 @@ def warnings(metadata: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _validate_annotations(annotations: Mapping[str, str]) -> list[FieldError]:
+def validate_annotations(annotations: Mapping[str, str], at: str) -> list[FieldError]:
+    """Return what is wrong with a map of annotations."""
     errors = [
-        wrong("metadata.annotations", key, why)
-        for key in annotations
-        for why in names.qualified_name(key.lower())
+        wrong(at, key, why) for key in annotations for why in names.qualified_name(key.lower())
     ]
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > ANNOTATIONS_LIMIT:
-        message = f"Too long: may not be more than {ANNOTATIONS_LIMIT} bytes"
-        errors.append(FieldError("FieldValueTooLong", message, "metadata.annotations"))
+        errors.append(too_long(at, ANNOTATIONS_LIMIT))
     return errors
 
 

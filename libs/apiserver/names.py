@@ -56,6 +56,34 @@ _CONFIG_KEY_WORDS = (
     "or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
 )
 
+_VARIABLE_WORDS = (
+    "a valid environment variable name must consist only of printable ASCII characters other than "
+    "'='"
+)
+_HEADER_WORDS = (
+    "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', "
+    "regex used for validation is '[-A-Za-z0-9]+')"
+)
+_PERCENT_WORDS = (
+    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or "
+    "'93%', regex used for validation is '[0-9]+%')"
+)
+_UNDERSCORED = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SEARCH = rf"{_UNDERSCORED}(\.{_UNDERSCORED})*"
+_SEARCH_WORDS = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' "
+    "or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used "
+    f"for validation is '{_SEARCH}')"
+)
+_WILDCARD = rf"\*\.{_SUBDOMAIN}"
+_WILDCARD_WORDS = (
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which "
+    "must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric "
+    f"character (e.g. '*.example.com', regex used for validation is '{_WILDCARD}')"
+)
+
+_IS_SEARCH = re.compile(rf"{_SEARCH}\Z").match
+_IS_WILDCARD = re.compile(rf"{_WILDCARD}\Z").match
 _IS_LABEL = re.compile(rf"{_LABEL}\Z").match
 _IS_LABEL_1035 = re.compile(rf"{_LABEL_1035}\Z").match
 _IS_SUBDOMAIN = re.compile(rf"{_SUBDOMAIN}\Z").match
@@ -79,6 +107,49 @@ def label(name: str, prefix: bool = False) -> tuple[str, ...]:
 def label_1035(name: str, prefix: bool = False) -> tuple[str, ...]:
     """Check an RFC 1035 label, the format of port names."""
     return _checked(name, prefix, 63, _IS_LABEL_1035, _LABEL_1035_WORDS)
+
+
+def port_name(name: str) -> tuple[str, ...]:
+    """Check the name of a port."""
+    wrong = [] if len(name) <= 15 else ["must be no more than 15 characters"]
+    if not re.fullmatch("[-a-z0-9]+", name):
+        wrong.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not re.search("[a-z]", name):
+        wrong.append("must contain at least one letter (a-z)")
+    if "--" in name:
+        wrong.append("must not contain consecutive hyphens")
+    if name.startswith("-") or name.endswith("-"):
+        wrong.append("must not begin or end with a hyphen")
+    return tuple(wrong)
+
+
+def variable(name: str) -> tuple[str, ...]:
+    """Check the name of an environment variable."""
+    if not name:
+        return ("environment variable name must be non-empty",)
+    if not all(" " <= sign <= "~" and sign != "=" for sign in name):
+        return (_VARIABLE_WORDS,)
+    return ()
+
+
+def header(name: str) -> tuple[str, ...]:
+    """Check the name of an HTTP header."""
+    return () if re.fullmatch("[-A-Za-z0-9]+", name) else (_HEADER_WORDS,)
+
+
+def percent(text: str) -> tuple[str, ...]:
+    """Check a percentage."""
+    return () if re.fullmatch("[0-9]+%", text) else (_PERCENT_WORDS,)
+
+
+def search_domain(name: str) -> tuple[str, ...]:
+    """Check a domain in which names are looked up; underscores are fine."""
+    return _checked(name, False, 253, _IS_SEARCH, _SEARCH_WORDS)
+
+
+def wildcard(name: str) -> tuple[str, ...]:
+    """Check a domain with a wildcard for its first part."""
+    return _checked(name, False, 253, _IS_WILDCARD, _WILDCARD_WORDS)
 
 
 def path_segment(name: str, _prefix: bool = False) -> tuple[str, ...]:

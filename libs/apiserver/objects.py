@@ -11,12 +11,21 @@ from types import MappingProxyType
 from typing import Any
 
 from libs.apiserver import metadata, names
+from libs.apiserver.checks import not_negative
 from libs.apiserver.crd import pruning
 from libs.apiserver.crd.admission import CompiledVersion
 from libs.apiserver.crd.validation import NO_FIELD
-from libs.apiserver.field_errors import FieldError, duplicate, not_supported, wrong
-from libs.apiserver.rules import claims, nodes, pods, podspec, priorities, storage, workloads
-from libs.apiserver.rules.containers import NOT_NEGATIVE
+from libs.apiserver.field_errors import FieldError, duplicate, not_supported
+from libs.apiserver.rules import (
+    budgets,
+    claims,
+    nodes,
+    pods,
+    podspec,
+    priorities,
+    storage,
+    workloads,
+)
 from libs.apiserver.types import codec, table, walking
 from libs.apiserver.types.mismatch import Mismatch
 from libs.apiserver.types.walking import UnknownField
@@ -120,7 +129,7 @@ def _is_unwritten(error: FieldError) -> bool:
     if error.reason == "FieldValueDuplicate":
         return error.message == duplicate("", "").message
     if error.field == "spec.template.metadata.labels":
-        return error.message.startswith("Invalid value: {}")
+        return error.message.startswith(("Invalid value: {}", "Invalid value: null"))
     return error.reason == "FieldValueRequired" and not _NEEDED.fullmatch(error.field)
 
 
@@ -146,30 +155,33 @@ def _node(obj: Object) -> Iterable[FieldError]:
 
 def _pod_template(obj: Object) -> Iterable[FieldError]:
     podspec.default_template(obj["template"])
-    return pods.validate_pod_spec(obj["template"]["spec"], "template.spec")
+    return workloads.validate_pod_template(obj)
 
 
 def _controller(obj: Object) -> Iterable[FieldError]:
-    return _templated(obj, ("Always",))
+    yield from _templated(obj)
+    if obj["spec"].get("template"):
+        yield from workloads.always_on(obj["spec"]["template"], "ReplicaSet")
 
 
 def _job(obj: Object) -> Iterable[FieldError]:
     template = obj["spec"].get("template")
     if template:
         template["spec"].setdefault("restartPolicy", "Never")
-    for name in ("parallelism", "completions", "backoffLimit", "activeDeadlineSeconds"):
-        if obj["spec"].get(name, 0) < 0:
-            yield wrong(f"spec.{name}", obj["spec"][name], NOT_NEGATIVE)
-    yield from _templated(obj, ("OnFailure", "Never"))
+        if template["spec"]["restartPolicy"] == "Always":
+            at = "spec.template.spec.restartPolicy"
+            yield not_supported(at, "Always", ("OnFailure", "Never"))
+    counts = ("parallelism", "completions", "backoffLimit", "activeDeadlineSeconds")
+    yield from not_negative(obj["spec"], "spec", *counts)
+    yield from _templated(obj)
 
 
-def _templated(obj: Object, policies: tuple[str, ...]) -> Iterable[FieldError]:
+def _templated(obj: Object) -> Iterable[FieldError]:
     spec = obj["spec"]
-    if spec.get("replicas", 0) < 0:
-        yield wrong("spec.replicas", spec["replicas"], NOT_NEGATIVE)
+    yield from not_negative(spec, "spec", "replicas")
     if spec.get("template"):
         podspec.default_template(spec["template"])
-        yield from workloads.validate_template(spec, policies)
+        yield from workloads.validate_selected_template(spec)
 
 
 def _storage_class(obj: Object) -> Iterable[FieldError]:
@@ -190,7 +202,7 @@ _RULES: Mapping[str, Rules] = MappingProxyType(
         "apps/v1.ReplicaSet": _controller,
         "apps/v1.StatefulSet": _controller,
         "batch/v1.Job": _job,
-        "policy/v1.PodDisruptionBudget": workloads.validate_budget,
+        "policy/v1.PodDisruptionBudget": budgets.validate,
         "scheduling/v1.PriorityClass": priorities.validate,
         "storage/v1.StorageClass": _storage_class,
     }

@@ -32,7 +32,18 @@ class MalformedQuantity(ValueError):
 @lru_cache(maxsize=8192)
 def canonical(text: str) -> str:
     """Return the canonical spelling of `text`; raises `MalformedQuantity`."""
-    number, form = _parse(text)
+    return _spelled(*_parse(text))
+
+
+@lru_cache(maxsize=8192)
+def total(left: str, right: str) -> str:
+    """Return the canonical spelling of a sum, in the form of the first that is not zero."""
+    first, form = _parse(left)
+    second, other = _parse(right)
+    return _spelled(first + second, form if first else other)
+
+
+def _spelled(number: Decimal, form: str) -> str:
     if number == 0:
         return "0"
     if form == "binary" and abs(number) >= 1024 and number == number.to_integral_value():

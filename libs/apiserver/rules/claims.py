@@ -4,9 +4,11 @@ Source: Kubernetes API reference, PersistentVolumeClaimSpec; wordings as recorde
 kube-apiserver 1.36.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from libs.apiserver import names
+from libs.apiserver.checks import POSITIVE, formed_if_present, one_of, present
 from libs.apiserver.field_errors import (
     FieldError,
     not_allowed,
@@ -14,7 +16,7 @@ from libs.apiserver.field_errors import (
     required,
     wrong,
 )
-from libs.apiserver.rules.containers import NOT_NEGATIVE
+from libs.apiserver.rules.selectors import validate_selector
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
@@ -28,26 +30,58 @@ _FIXED = (
 
 def validate(claim: Object) -> list[FieldError]:
     """Return what is wrong with a claim."""
-    spec = claim["spec"]
-    modes = spec.get("accessModes") or ()
-    found: list[FieldError] = []
-    if not modes:
-        found.append(required("spec.accessModes", "at least 1 access mode is required"))
-    found += [
-        not_supported("spec.accessModes", mode, _MODES) for mode in modes if mode not in _MODES
-    ]
+    return list(validate_spec(claim["spec"], "spec"))
+
+
+def validate_spec(spec: Stored, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the spec of a claim, be it in a template."""
+    if not spec.get("accessModes"):
+        yield required(f"{at}.accessModes", "at least 1 access mode is required")
+    yield from validate_selector(spec.get("selector"), f"{at}.selector")
+    yield from validate_modes(spec.get("accessModes") or (), f"{at}.accessModes")
     size = (spec.get("resources") or {}).get("requests", {}).get("storage")
     if size is None:
-        found.append(required("spec.resources[storage]"))
+        yield required(f"{at}.resources[storage]")
     elif quantity_text.value(size) <= 0:
-        found.append(
-            wrong(
-                "spec.resources[storage]",
-                size,
-                "must be greater than zero" if size == "0" else NOT_NEGATIVE,
-            )
-        )
-    return found
+        yield wrong(f"{at}.resources[storage]", size, POSITIVE)
+    yield from formed_if_present(spec, at, "storageClassName", names.subdomain)
+    yield from one_of(spec, at, "volumeMode", ("Block", "Filesystem"))
+    for name in ("dataSource", "dataSourceRef"):
+        if name in spec:
+            yield from _validate_source(spec[name], f"{at}.{name}")
+    yield from _validate_pair(spec, at)
+    yield from formed_if_present(spec, at, "volumeAttributesClassName", names.subdomain)
+
+
+def validate_modes(modes: Sequence[str], at: str) -> Iterator[FieldError]:
+    """Yield the access modes that there are not, and those that exclude each other."""
+    for mode in modes:
+        if mode not in _MODES:
+            yield not_supported(at, mode, _MODES)
+    known = {mode for mode in modes if mode in _MODES}
+    if "ReadWriteOncePod" in known and len(known) > 1:
+        yield not_allowed(at, "may not use ReadWriteOncePod with other access modes")
+
+
+def _validate_source(source: Stored, at: str) -> Iterator[FieldError]:
+    yield from present(source, at, "name", "kind")
+    group, kind = source.get("apiGroup", ""), source.get("kind", "")
+    if not group and kind != "PersistentVolumeClaim":
+        why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        yield wrong(at, kind, why)
+    yield from formed_if_present(source, at, "apiGroup", names.subdomain)
+    yield from formed_if_present(source, at, "namespace", names.label)
+
+
+def _validate_pair(spec: Stored, at: str) -> Iterator[FieldError]:
+    source, other = spec.get("dataSource"), spec.get("dataSourceRef")
+    if source is None or other is None:
+        return
+    if other.get("namespace"):
+        why = "may not be specified when dataSourceRef.namespace is specified"
+        yield wrong(at, f"{at}.dataSource", why)
+    elif any(source.get(name) != other.get(name) for name in ("apiGroup", "kind", "name")):
+        yield wrong(at, f"{at}.dataSource", "must match dataSourceRef")
 
 
 def validate_update(new: Object, old: Stored) -> list[FieldError]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from libs.apiserver import names
+from libs.apiserver.checks import NOT_NEGATIVE
 from libs.apiserver.field_errors import (
     FieldError,
     not_allowed,
@@ -16,7 +17,6 @@ from libs.apiserver.field_errors import (
     shown,
     wrong,
 )
-from libs.apiserver.rules.containers import NOT_NEGATIVE
 from libs.apiserver.rules.scheduling import EFFECTS
 from libs.domain import quantity_text
 

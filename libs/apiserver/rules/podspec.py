@@ -4,11 +4,13 @@ Source: Kubernetes API reference, PodSpec and Container; defaulting as recorded 
 1.36.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
+from libs.apiserver.rules.resources import HUGE, sums
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
@@ -32,7 +34,7 @@ def default_pod_spec(spec: Object) -> None:
     elif "serviceAccount" in spec:
         spec["serviceAccountName"] = spec["serviceAccount"]
     for container in all_containers(spec):
-        _default_container(container, host_network=bool(spec.get("hostNetwork")))
+        _default_container(container)
     for volume in spec.get("volumes", ()):
         _default_volume(volume)
     if overhead := spec.get("overhead"):
@@ -52,8 +54,10 @@ def default_pod(spec: Object) -> None:
             for name, limit in limits.items():
                 requests.setdefault(name, limit)
     resources = spec.get("resources")
-    if resources and resources.get("limits"):
-        _default_pod_requests(spec, resources)
+    if resources:
+        _default_pod_resources(spec, resources)
+    if spec.get("hostNetwork"):
+        _default_host_ports(spec)
 
 
 def all_containers(spec: Mapping[str, Any]) -> Iterator[Object]:
@@ -78,14 +82,30 @@ def _milli(text: str) -> str:
     return quantity_text.canonical(f"{rounded}m")
 
 
-def _default_pod_requests(spec: Object, resources: Object) -> None:
+def _default_pod_resources(spec: Object, resources: Object) -> None:
+    """Let a pod's own resources follow from its containers', then requests from limits."""
+    if resources.get("limits") or resources.get("requests"):
+        requested = resources.get("requests") or {}
+        for name, text in sums(spec, "limits").items():
+            if name.startswith(HUGE) and name not in requested:
+                resources.setdefault("limits", {}).setdefault(name, text)
+    if not resources.get("limits"):
+        return
     requests = resources.setdefault("requests", {})
-    for name, limit in resources["limits"].items():
-        if name not in requests and not any(
-            name in container["resources"].get("requests", {})
-            for container in spec.get("containers") or ()
-        ):
-            requests[name] = limit
+    for name, text in sums(spec, "requests").items():
+        if name in ("cpu", "memory"):
+            requests.setdefault(name, text)
+    for name, text in resources["limits"].items():
+        if name in ("cpu", "memory") or name.startswith(HUGE):
+            requests.setdefault(name, text)
+
+
+def _default_host_ports(spec: Object) -> None:
+    for kind in ("initContainers", "containers"):
+        for container in spec.get(kind) or ():
+            for port in container.get("ports") or ():
+                if not port.get("hostPort"):
+                    port["hostPort"] = port.get("containerPort", 0)
 
 
 def _round_resources(resources: Object) -> None:
@@ -94,33 +114,55 @@ def _round_resources(resources: Object) -> None:
             round_up(resources[side])
 
 
-def _default_container(container: Object, *, host_network: bool) -> None:
+def _default_container(container: Object) -> None:
     container.setdefault("terminationMessagePath", "/dev/termination-log")
     container.setdefault("terminationMessagePolicy", "File")
     if "imagePullPolicy" not in container:
         container["imagePullPolicy"] = pull_policy(container.get("image", ""))
     for port in container.get("ports", ()):
         port.setdefault("protocol", "TCP")
-        if host_network:
-            port.setdefault("hostPort", port.get("containerPort", 0))
     for probe in ("livenessProbe", "readinessProbe", "startupProbe"):
         if probe in container:
             _default_probe(container[probe])
+    for handler in (container.get("lifecycle") or {}).values():
+        if isinstance(handler, dict) and "httpGet" in handler:
+            _default_get(handler["httpGet"])
     for variable in container.get("env", ()):
-        source = variable.get("valueFrom") or {}
-        if "fieldRef" in source:
-            source["fieldRef"].setdefault("apiVersion", "v1")
-        if "resourceFieldRef" in source:
-            source["resourceFieldRef"].setdefault("divisor", "0")
+        _default_reference(variable.get("valueFrom") or {})
     _round_resources(container.get("resources", {}))
 
 
+def _default_reference(source: Object) -> None:
+    """Fill in the defaults of a reference to a field or resource of the pod."""
+    if "fieldRef" in source:
+        source["fieldRef"].setdefault("apiVersion", "v1")
+    if "resourceFieldRef" in source:
+        source["resourceFieldRef"].setdefault("divisor", "0")
+
+
 def pull_policy(image: str) -> str:
-    """Return the default pull policy: Always for the tag latest or none at all."""
-    if "@" in image:
+    """Return the default pull policy: Always for the tag latest or none at all.
+
+    A text that names no image has no tag that could be the latest.
+    """
+    first, slash, rest = image.partition("/")
+    is_host = bool(slash) and (any(sign in first for sign in ".:") or first == "localhost")
+    is_host = is_host or first != first.lower()
+    found = _IMAGE.fullmatch(rest if slash and is_host else image)
+    if found is None or (slash and is_host and not _HOST.fullmatch(first)):
         return "IfNotPresent"
-    tag = image.rpartition("/")[2].partition(":")[2]
-    return "Always" if tag in ("", "latest") else "IfNotPresent"
+    tag, digest = found["tag"], found["digest"]
+    return "Always" if tag == "latest" or not (tag or digest) else "IfNotPresent"
+
+
+_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
+_IMAGE = re.compile(
+    rf"{_PART}(?:/{_PART})*(?::(?P<tag>\w[\w.-]{{0,127}}))?"
+    r"(?:@(?P<digest>sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}|sha384:[0-9a-f]{96}))?"
+)
+_HOST = re.compile(
+    r"[a-zA-Z0-9](?:[a-zA-Z0-9-.]*[a-zA-Z0-9])?(?::[0-9]+)?|\[[0-9a-fA-F:]+\](?::\d+)?"
+)
 
 
 def _default_probe(probe: Object) -> None:
@@ -129,10 +171,14 @@ def _default_probe(probe: Object) -> None:
     probe.setdefault("successThreshold", 1)
     probe.setdefault("failureThreshold", 3)
     if "httpGet" in probe:
-        probe["httpGet"].setdefault("path", "/")
-        probe["httpGet"].setdefault("scheme", "HTTP")
+        _default_get(probe["httpGet"])
     if "grpc" in probe:
         probe["grpc"].setdefault("service", "")
+
+
+def _default_get(action: Object) -> None:
+    action.setdefault("path", "/")
+    action.setdefault("scheme", "HTTP")
 
 
 _VOLUME_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
@@ -162,6 +208,10 @@ def _default_volume(volume: Object) -> None:
     if "ephemeral" in volume:
         claim = volume["ephemeral"].get("volumeClaimTemplate") or {}
         claim.get("spec", {}).setdefault("volumeMode", "Filesystem")
-    for projection in (volume.get("projected") or {}).get("sources", ()) or ():
+    projections = (volume.get("projected") or {}).get("sources") or ()
+    for holder in (volume, *projections):
+        for file in (holder.get("downwardAPI") or {}).get("items") or ():
+            _default_reference(file)
+    for projection in projections:
         if "serviceAccountToken" in projection:
             projection["serviceAccountToken"].setdefault("expirationSeconds", 3600)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from libs.apiserver import names
+from libs.apiserver.checks import formed
 from libs.apiserver.field_errors import (
     FieldError,
     duplicate,
@@ -17,6 +18,11 @@ from libs.apiserver.field_errors import (
     wrong,
 )
 from libs.apiserver.metadata import validate_labels
+from libs.apiserver.rules.selectors import (
+    validate_node_selector,
+    validate_node_term,
+    validate_selector,
+)
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _REQUIRED, _PREFERRED = (
@@ -36,9 +42,16 @@ def validate_scheduling(spec: Spec, at: str) -> Iterator[FieldError]:
     )
     for kind in ("podAffinity", "podAntiAffinity"):
         yield from _validate_pod_affinity(affinity.get(kind) or {}, f"{at}.affinity.{kind}")
+    yield from _validate_readiness(spec.get("readinessGates") or (), f"{at}.readinessGates")
     constraints = spec.get("topologySpreadConstraints") or ()
     yield from _validate_spread(constraints, f"{at}.topologySpreadConstraints")
     yield from _validate_tolerations(spec.get("tolerations") or (), f"{at}.tolerations")
+
+
+def _validate_readiness(gates: Sequence[Spec], at: str) -> Iterator[FieldError]:
+    for index, gate in enumerate(gates):
+        kind = gate.get("conditionType", "")
+        yield from formed(kind, f"{at}[{index}].conditionType", names.qualified_name)
 
 
 def _validate_gates(gates: Sequence[Spec], at: str) -> Iterator[FieldError]:
@@ -53,62 +66,17 @@ def _validate_gates(gates: Sequence[Spec], at: str) -> Iterator[FieldError]:
 
 def _validate_node_affinity(affinity: Spec, at: str) -> Iterator[FieldError]:
     if (selector := affinity.get(_REQUIRED)) is not None:
-        yield from validate_node_terms(selector, f"{at}.{_REQUIRED}")
+        yield from validate_node_selector(selector, f"{at}.{_REQUIRED}")
     for index, preferred in enumerate(affinity.get(_PREFERRED) or ()):
         where = f"{at}.{_PREFERRED}[{index}]"
         yield from _validate_weight(preferred, where)
-        yield from _validate_node_term(preferred.get("preference") or {}, f"{where}.preference")
-
-
-def validate_node_terms(selector: Spec, at: str) -> Iterator[FieldError]:
-    """Yield what is wrong with a node selector."""
-    terms = selector.get("nodeSelectorTerms") or ()
-    if not terms:
-        yield required(f"{at}.nodeSelectorTerms", "must have at least one node selector term")
-    for index, term in enumerate(terms):
-        yield from _validate_node_term(term, f"{at}.nodeSelectorTerms[{index}]")
+        term = preferred.get("preference") or {}
+        yield from validate_node_term(term, f"{where}.preference", preferred=True)
 
 
 def _validate_weight(preferred: Spec, at: str) -> Iterator[FieldError]:
     if not 1 <= preferred.get("weight", 0) <= 100:
         yield wrong(f"{at}.weight", preferred.get("weight", 0), "must be in the range 1-100")
-
-
-def _validate_node_term(term: Spec, at: str) -> Iterator[FieldError]:
-    for index, requirement in enumerate(term.get("matchExpressions") or ()):
-        yield from _validate_node_requirement(requirement, f"{at}.matchExpressions[{index}]")
-    for index, requirement in enumerate(term.get("matchFields") or ()):
-        where = f"{at}.matchFields[{index}]"
-        if len(requirement.get("values") or ()) != 1:
-            yield required(
-                f"{where}.values",
-                "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
-            )
-        if requirement.get("key") != "metadata.name":
-            yield wrong(
-                f"{where}.key", requirement.get("key", ""), "not a valid field selector key"
-            )
-
-
-def _validate_node_requirement(requirement: Spec, at: str) -> Iterator[FieldError]:
-    operator, values = requirement.get("operator", ""), requirement.get("values") or ()
-    if operator in ("In", "NotIn"):
-        if not values:
-            yield required(f"{at}.values", "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in ("Exists", "DoesNotExist"):
-        if values:
-            yield not_allowed(
-                f"{at}.values", "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            )
-    elif operator in ("Gt", "Lt"):
-        if len(values) != 1:
-            yield required(
-                f"{at}.values", "must be specified single value when `operator` is 'Lt' or 'Gt'"
-            )
-    else:
-        yield wrong(f"{at}.operator", operator, "not a valid selector operator")
-    key = requirement.get("key", "")
-    yield from (wrong(f"{at}.key", key, why) for why in names.qualified_name(key))
 
 
 def _validate_pod_affinity(affinity: Spec, at: str) -> Iterator[FieldError]:
@@ -127,40 +95,41 @@ def _validate_pod_term(term: Spec, at: str) -> Iterator[FieldError]:
     yield from validate_selector(term.get("namespaceSelector"), f"{at}.namespaceSelector")
     for name in term.get("namespaces") or ():
         yield from (wrong(f"{at}.namespace", name, why) for why in names.label(name))
+    yield from _validate_label_keys(term, at, term.get("labelSelector"))
     key = term.get("topologyKey", "")
     if not key:
         yield required(f"{at}.topologyKey", "can not be empty")
-    else:
-        yield from (wrong(f"{at}.topologyKey", key, why) for why in names.qualified_name(key))
+    yield from formed(key, f"{at}.topologyKey", names.qualified_name)
 
 
-def validate_selector(selector: Spec | None, at: str) -> Iterator[FieldError]:
-    """Yield what is wrong with a label selector."""
-    if selector is None:
-        return
-    yield from validate_labels(selector.get("matchLabels") or {}, f"{at}.matchLabels")
-    for index, entry in enumerate(selector.get("matchExpressions") or ()):
-        where = f"{at}.matchExpressions[{index}]"
-        operator, values = entry.get("operator", ""), entry.get("values") or ()
-        if operator in ("In", "NotIn"):
-            if not values:
-                yield required(
-                    f"{where}.values", "must be specified when `operator` is 'In' or 'NotIn'"
-                )
-        elif operator in ("Exists", "DoesNotExist"):
-            if values:
-                yield not_allowed(
-                    f"{where}.values",
-                    "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-                )
-        else:
-            yield wrong(f"{where}.operator", operator, "not a valid selector operator")
+def _validate_label_keys(holder: Spec, at: str, selector: Spec | None) -> Iterator[FieldError]:
+    """Yield what is wrong with keys whose values come from the pod itself."""
+    own, others = holder.get("matchLabelKeys") or (), holder.get("mismatchLabelKeys") or ()
+    for name, keys in (("matchLabelKeys", own), ("mismatchLabelKeys", others)):
+        if keys and selector is None:
+            yield not_allowed(f"{at}.{name}", "must not be specified when labelSelector is not set")
+            continue
+        for index, key in enumerate(keys):
+            yield from formed(key, f"{at}.{name}[{index}]", names.qualified_name)
+    yield from _named_twice(own, at, selector or {})
+    for index, key in enumerate(own):
+        if key in others:
+            why = "exists in both matchLabelKeys and mismatchLabelKeys"
+            yield wrong(f"{at}.matchLabelKeys[{index}]", key, why)
+
+
+def _named_twice(own: Sequence[str], at: str, selector: Spec) -> Iterator[FieldError]:
+    seen = set(selector.get("matchLabels") or ())
+    for entry in selector.get("matchExpressions") or ():
         key = entry.get("key", "")
-        yield from (wrong(f"{where}.key", key, why) for why in names.qualified_name(key))
+        if key in seen and key in own:
+            why = "exists in both matchLabelKeys and labelSelector"
+            yield wrong(f"{at}[{len(own) - 1 - own[::-1].index(key)}]", key, why)
+        seen.add(key)
 
 
 def _validate_spread(constraints: Sequence[Spec], at: str) -> Iterator[FieldError]:
-    pairs = [(one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")) for one in constraints]
+    kinds = [(one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")) for one in constraints]
     for index, constraint in enumerate(constraints):
         where = f"{at}[{index}]"
         if constraint.get("maxSkew", 0) <= 0:
@@ -175,12 +144,13 @@ def _validate_spread(constraints: Sequence[Spec], at: str) -> Iterator[FieldErro
             yield not_supported(
                 f"{where}.whenUnsatisfiable", action, ("DoNotSchedule", "ScheduleAnyway")
             )
-        if (key, action) in pairs[index + 1 :]:
+        if (key, action) in kinds[index + 1 :]:
             yield duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", f"{{{key}, {action}}}")
         yield from _validate_min_domains(constraint, where)
         for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if constraint.get(policy, "Honor") not in ("Honor", "Ignore"):
                 yield not_supported(f"{where}.{policy}", constraint[policy], ("Honor", "Ignore"))
+        yield from _validate_label_keys(constraint, where, constraint.get("labelSelector"))
         yield from validate_selector(constraint.get("labelSelector"), f"{where}.labelSelector")
 
 
@@ -220,11 +190,13 @@ def _validate_toleration(toleration: Spec, at: str) -> Iterator[FieldError]:
             f"{at}.effect", effect, "effect must be 'NoExecute' when `tolerationSeconds` is set"
         )
     if operator in ("Equal", ""):
-        yield from (wrong(f"{at}.operator", value, why) for why in names.label_value(value))
+        if explained := names.label_value(value):
+            yield wrong(f"{at}.operator", value, ";".join(explained))
     elif operator == "Exists":
         if value:
             yield wrong(f"{at}.operator", value, "value must be empty when `operator` is 'Exists'")
     else:
-        yield not_supported(f"{at}.operator", operator, ("Equal", "Exists"))
+        known = ("Equal", "Exists", *(("Lt", "Gt") if operator in ("Lt", "Gt") else ()))
+        yield not_supported(f"{at}.operator", operator, known)
     if effect and effect not in EFFECTS:
         yield not_supported(f"{at}.effect", effect, EFFECTS)

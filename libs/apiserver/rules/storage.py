@@ -6,9 +6,9 @@ kube-apiserver 1.36, those of volumes from its documentation.
 
 from typing import Any
 
+from libs.apiserver.checks import NOT_NEGATIVE
 from libs.apiserver.field_errors import FieldError, not_supported, required, wrong
-from libs.apiserver.rules.containers import NOT_NEGATIVE
-from libs.apiserver.rules.scheduling import validate_node_terms
+from libs.apiserver.rules.selectors import validate_node_selector
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
@@ -43,5 +43,5 @@ def validate_volume(obj: Object) -> list[FieldError]:
     ]
     selector = (spec.get("nodeAffinity") or {}).get("required")
     if selector is not None:
-        found += validate_node_terms(selector, "spec.nodeAffinity.required")
+        found += validate_node_selector(selector, "spec.nodeAffinity.required")
     return found

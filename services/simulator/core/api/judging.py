@@ -41,13 +41,15 @@ def judge(
         found += strategy.validate_status(new, old)
     else:
         found += strategy.validate(new)
-        if old is not None:
+        if old is None:
+            found += strategy.validate_new(new)
+        else:
             validate = resize.validate if subresource == "resize" else strategy.validate_update
             found += validate(new, old)
     if gates:
         found = still_refused(found, gates)
     errors.check(resource, new["metadata"].get("name", ""), found)
-    return new, () if subresource else tuple(strategy.warnings(new))
+    return new, () if subresource else tuple(strategy.warnings(new, old))
 
 
 def _judge_custom(

@@ -190,8 +190,10 @@ class Store:
         admission.admit(self.plugins, self, kind, new)
         self._stamp(kind, meta)
         beginning(kind, new, self.timestamp())
+        strategy = strategy_of(kind)
+        plain = kind.custom or strategy.plain_metadata
         found = new_metadata.validate(
-            meta, strategy_of(kind).check_name, namespaced=kind.namespaced, custom=kind.custom
+            meta, strategy.check_name, namespaced=kind.namespaced, custom=plain
         )
         with errors.warning(decoded.warnings):
             change = Change(new=new, metadata_errors=found)
@@ -257,7 +259,8 @@ class Store:
         """Store a new state in place of `old`: the common end of updates and patches."""
         new = successor(resource, decoded.object, old.object, subresource)
         old_meta = old.object["metadata"]
-        found = metadata.validate_update(new["metadata"], old_meta, custom=resource.custom)
+        plain = resource.custom or strategy_of(resource).plain_metadata
+        found = metadata.validate_update(new["metadata"], old_meta, custom=plain)
         with errors.warning(decoded.warnings):
             change = Change(new=new, old=old.object, subresource=subresource, metadata_errors=found)
             new, warnings = judge(resource, change, self.definitions, self.gates)

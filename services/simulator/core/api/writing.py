@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libs.apiserver.crd.admission import CompiledVersion
+from libs.apiserver.metadata import drop_repeated_owners
 from libs.apiserver.types import codec, walking
 from libs.apiserver.types.mismatch import Mismatch
 from libs.apiserver.types.table import OBJECT_META
@@ -119,7 +120,8 @@ def _complain(
     problems += [f'duplicate field "{path}"' for path in options.duplicates]
     if problems and options.field_validation == "Strict":
         raise bad_request(f"{unreadable(resource)}: strict decoding error: {', '.join(problems)}")
-    return Decoded(obj, problems if options.field_validation == "Warn" else [])
+    warned = problems if options.field_validation == "Warn" else []
+    return Decoded(obj, [*warned, *drop_repeated_owners(obj["metadata"])])
 
 
 def _check_custom_type(resource: Resource, raw: Any, options: WriteOptions) -> None:

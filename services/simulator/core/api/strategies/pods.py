@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from libs.apiserver.rules import pods, podspec
+from libs.apiserver.rules import pod_warnings, pods, podspec
 from libs.domain import quantity_text
 from services.simulator.core.api.strategies import podupdates
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
@@ -54,7 +54,7 @@ def qos_class(spec: Mapping[str, Any]) -> str:
 
     The whole pod's resources if set, else its containers'.
     """
-    if spec.get("resources"):
+    if "resources" in spec:
         parts = [spec["resources"]]
     else:
         parts = [container["resources"] for container in (spec.get("initContainers") or [])]
@@ -78,12 +78,21 @@ def _compute(quantities: Mapping[str, str] | None) -> dict[str, Any]:
     }
 
 
+def warnings(pod: Object, old: Stored | None) -> list[str]:
+    """Return what is odd about a new pod; people seldom change one."""
+    if old is not None:
+        return []
+    found = list(pod_warnings.warnings(pod["spec"], "spec"))
+    return [*found, *pod_warnings.of_name(pod["metadata"], "the Pod's hostname")]
+
+
 STRATEGY = Strategy(
     default=default,
     prepare_create=prepare_create,
     prepare_update=prepare_update,
     prepare_status=prepare_status,
     validate=pods.validate_pod,
+    validate_new=pods.validate_new_pod,
     validate_update=podupdates.validate_update,
-    warnings=pods.warnings,
+    warnings=warnings,
 )

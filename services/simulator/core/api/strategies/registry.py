@@ -24,6 +24,7 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "persistentvolumes": cluster.VOLUME,
         "events.events.k8s.io": cluster.NEW_EVENT,
         "replicationcontrollers": workloads.REPLICATION_CONTROLLER,
+        "podtemplates": workloads.POD_TEMPLATE,
         "deployments.apps": workloads.DEPLOYMENT,
         "replicasets.apps": workloads.REPLICA_SET,
         "statefulsets.apps": workloads.STATEFUL_SET,

@@ -15,6 +15,8 @@ from libs.apiserver.names import NameCheck
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
+Warnings = Callable[[Object, Stored | None], list[str]]
+"""(new state, old one or None at creation) → what to warn of."""
 
 
 def _nothing(_obj: Object) -> None:
@@ -37,7 +39,7 @@ def _fine_update(_new: Object, _old: Stored) -> list[FieldError]:
     return []
 
 
-def _no_warnings(_obj: Object) -> list[str]:
+def _no_warnings(_new: Object, _old: Stored | None) -> list[str]:
     return []
 
 
@@ -54,12 +56,18 @@ class Strategy:
     prepare_update: Callable[[Object, Stored], None] = _nothing_to_keep
     prepare_status: Callable[[Object, Stored], None] = _nothing_to_keep
     validate: Callable[[Object], list[FieldError]] = _fine
+    validate_new: Callable[[Object], list[FieldError]] = _fine
+    """Runs beside `validate` at creation: what only new objects must be."""
+
     validate_update: Callable[[Object, Stored], list[FieldError]] = _fine_update
     """Runs beside `validate`: what may not change."""
 
     validate_status: Callable[[Object, Stored], list[FieldError]] = _fine_update
-    warnings: Callable[[Object], list[str]] = _no_warnings
+    warnings: Warnings = _no_warnings
     check_name: NameCheck = names.subdomain
+    plain_metadata: bool = False
+    """Whether finalizers need no domain, as with kinds that leave metadata to the generic rules."""
+
     keeps_status: bool = False
     """Whether a status sent at creation is kept, as for nodes."""
 

@@ -1,8 +1,9 @@
 """Workloads: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and their kin."""
 
-from libs.apiserver.rules import podspec
+from libs.apiserver import names
+from libs.apiserver.rules import batch, budgets, pod_warnings, podspec
 from libs.apiserver.rules import workloads as rules
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy, Warnings
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
@@ -23,10 +24,30 @@ def default_deployment(obj: Object) -> None:
 
 
 def default_replicas(obj: Object) -> None:
-    """Fill in the defaults of a ReplicaSet or ReplicationController."""
+    """Fill in the defaults of a ReplicaSet."""
     obj["spec"].setdefault("replicas", 1)
     if obj["spec"].get("template"):
         podspec.default_template(obj["spec"]["template"])
+
+
+def default_replication_controller(obj: Object) -> None:
+    """Fill in the defaults of a ReplicationController: it selects what its template labels."""
+    default_replicas(obj)
+    labels = (obj["spec"].get("template") or {}).get("metadata", {}).get("labels")
+    if labels:
+        obj["spec"].setdefault("selector", dict(labels))
+        obj["metadata"].setdefault("labels", dict(labels))
+
+
+def default_pod_template(obj: Object) -> None:
+    """Fill in the defaults of a PodTemplate."""
+    podspec.default_template(obj["template"])
+
+
+def count_template(new: Object, old: Stored) -> None:
+    """Count changes of the template."""
+    if new["template"] != old["template"]:
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
 def default_stateful_set(obj: Object) -> None:
@@ -36,9 +57,14 @@ def default_stateful_set(obj: Object) -> None:
     spec.setdefault("podManagementPolicy", "OrderedReady")
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = spec["updateStrategy"]
-    strategy.setdefault("type", "RollingUpdate")
-    if strategy["type"] == "RollingUpdate":
-        strategy.setdefault("rollingUpdate", {}).setdefault("partition", 0)
+    if "type" not in strategy:
+        strategy["type"] = "RollingUpdate"
+        strategy.setdefault("rollingUpdate", {})
+    if "rollingUpdate" in strategy:
+        # Of no effect, as the feature it belongs to is not on.
+        strategy["rollingUpdate"].pop("maxUnavailable", None)
+    if strategy["type"] == "RollingUpdate" and "rollingUpdate" in strategy:
+        strategy["rollingUpdate"].setdefault("partition", 0)
     retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")
@@ -75,7 +101,17 @@ def default_cron_job(obj: Object) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("successfulJobsHistoryLimit", 3)
     spec.setdefault("failedJobsHistoryLimit", 1)
-    podspec.default_template(spec["jobTemplate"]["spec"]["template"])
+    job = spec["jobTemplate"]["spec"]
+    default_conditions(job)
+    podspec.default_template(job["template"])
+
+
+def default_conditions(spec: Object) -> None:
+    """Let patterns of pod conditions look for true ones."""
+    for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
+        for pattern in rule.get("onPodConditions") or ():
+            if not pattern.get("status"):
+                pattern["status"] = "True"
 
 
 def _default_job_spec(spec: Object) -> None:
@@ -88,6 +124,8 @@ def _default_job_spec(spec: Object) -> None:
     spec.setdefault(
         "podReplacementPolicy", "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
     )
+    spec.setdefault("manualSelector", False)
+    default_conditions(spec)
     podspec.default_template(spec["template"])
 
 
@@ -123,7 +161,6 @@ def prepare_job(obj: Object, _now: str) -> None:
     obj["metadata"]["generation"] = 1
     spec = obj["spec"]
     template = spec["template"]["metadata"]
-    spec.setdefault("manualSelector", False)
     if not spec["manualSelector"]:
         uid, name = obj["metadata"]["uid"], obj["metadata"].get("name", "")
         own = {"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name}
@@ -140,49 +177,101 @@ def inherit_labels(obj: Object) -> None:
         obj["metadata"]["labels"] = dict(labels)
 
 
+def template_warnings(*path: str, names_hosts: bool = False) -> Warnings:
+    """Return what warns of a pod template, where it is new or was changed.
+
+    Args:
+        path: where it is.
+        names_hosts: whether hosts are named after the object.
+    """
+
+    def find(new: Object, old: Stored | None) -> list[str]:
+        if old is not None and new["metadata"].get("generation") == old["metadata"].get(
+            "generation"
+        ):
+            return []
+        holder: Stored = new
+        for name in path:
+            holder = holder.get(name) or {}
+        found = list(pod_warnings.warnings(holder.get("spec") or {}, ".".join((*path, "spec"))))
+        if names_hosts and old is None:
+            found += pod_warnings.of_name(new["metadata"], "Pod names and hostnames")
+        return found
+
+    return find
+
+
+_OF_TEMPLATE = template_warnings("spec", "template")
+_OF_TEMPLATE_AND_NAME = template_warnings("spec", "template", names_hosts=True)
+
 DEPLOYMENT = Strategy(
     default=default_deployment,
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
     status_keeps_labels=True,
     validate=rules.validate_deployment,
-    validate_update=rules.immutable_selector,
+    validate_update=rules.fixed_selector,
+    warnings=_OF_TEMPLATE_AND_NAME,
 )
 REPLICA_SET = Strategy(
     default=default_replicas,
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
-    validate=rules.validate_controller("replicaset"),
-    validate_update=rules.immutable_selector,
+    validate=rules.validate_replica_set,
+    validate_update=rules.fixed_selector,
+    warnings=_OF_TEMPLATE_AND_NAME,
 )
 REPLICATION_CONTROLLER = Strategy(
-    default=default_replicas, prepare_create=_start_at_one, prepare_update=_count_changes
+    default=default_replication_controller,
+    prepare_create=_start_at_one,
+    prepare_update=_count_changes,
+    validate=rules.validate_replication_controller,
+    warnings=_OF_TEMPLATE_AND_NAME,
+)
+POD_TEMPLATE = Strategy(
+    default=default_pod_template,
+    prepare_create=_start_at_one,
+    prepare_update=count_template,
+    validate=rules.validate_pod_template,
+    warnings=template_warnings("template"),
 )
 STATEFUL_SET = Strategy(
     default=default_stateful_set,
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
-    validate=rules.validate_controller("statefulset"),
+    validate=rules.validate_stateful_set,
+    validate_update=rules.fixed_set,
+    warnings=_OF_TEMPLATE,
+    check_name=names.label,
 )
 DAEMON_SET = Strategy(
     default=default_daemon_set,
     prepare_create=prepare_daemon_set,
     prepare_update=update_daemon_set,
-    validate=rules.validate_controller("daemonset"),
-    validate_update=rules.immutable_selector,
+    validate=rules.validate_daemon_set,
+    validate_update=rules.fixed_selector,
+    warnings=_OF_TEMPLATE,
 )
 JOB = Strategy(
     default=default_job,
     prepare_create=prepare_job,
     prepare_update=_count_changes,
-    validate=rules.validate_job,
-    validate_update=rules.fixed_job,
+    validate=batch.validate_job,
+    validate_update=batch.validate_job_update,
+    warnings=_OF_TEMPLATE_AND_NAME,
 )
 CRON_JOB = Strategy(
-    default=default_cron_job, prepare_create=_start_at_one, prepare_update=_count_changes
+    default=default_cron_job,
+    prepare_create=_start_at_one,
+    prepare_update=_count_changes,
+    validate=batch.validate_cron_job,
+    validate_new=batch.validate_new_cron_job,
+    warnings=template_warnings("spec", "jobTemplate", "spec", "template", names_hosts=True),
 )
 BUDGET = Strategy(
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
-    validate=rules.validate_budget,
+    validate=budgets.validate,
+    plain_metadata=True,
+    check_name=names.path_segment,
 )

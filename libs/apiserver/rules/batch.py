@@ -1,0 +1,267 @@
+"""Validation of Jobs and CronJobs, and what may not change in them.
+
+Source: Kubernetes API reference, JobSpec, CronJobSpec; order and wordings as recorded from
+kube-apiserver 1.36.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from libs.apiserver import names
+from libs.apiserver.checks import Stored, needed_one_of, not_negative
+from libs.apiserver.field_errors import (
+    FieldError,
+    not_supported,
+    required,
+    too_long,
+    wrong,
+)
+from libs.apiserver.labels import selects_labels
+from libs.apiserver.metadata import IMMUTABLE
+from libs.apiserver.rules import pods, schedules
+from libs.apiserver.rules.job_policies import validate_failure_policy, validate_success_policy
+from libs.apiserver.rules.selectors import validate_selector
+from libs.apiserver.rules.workloads import is_usable
+
+Object = dict[str, Any]
+_COUNTS = (
+    "parallelism",
+    "completions",
+    "activeDeadlineSeconds",
+    "backoffLimit",
+    "ttlSecondsAfterFinished",
+    "backoffLimitPerIndex",
+    "maxFailedIndexes",
+)
+_MOST_PARALLEL, _MOST_FAILED, _MANY, _MOST_OF_MANY = 100_000, 100_000, 100_000, 10_000
+_LONGEST_MANAGER, _LONGEST_CRON_JOB = 63, 52
+_INDEXED = "requires indexed completion mode"
+_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
+_MISMATCH = "`selector` does not match template `labels`"
+_FIXED = (
+    "completionMode",
+    "podFailurePolicy",
+    "backoffLimitPerIndex",
+    "managedBy",
+    "successPolicy",
+)
+
+
+def validate_job(obj: Object) -> list[FieldError]:
+    """Return what is wrong with a Job."""
+    spec, meta = obj["spec"], obj["metadata"]
+    found = list(_validate_generated(spec, meta))
+    found += _validate_spec(spec, "spec")
+    selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels")
+    if selector is None:
+        found.append(required("spec.selector"))
+    found += validate_selector(selector, "spec.selector")
+    if is_usable(selector) and not selects_labels(selector)(labels or {}):
+        found.append(wrong("spec.template.metadata.labels", labels, _MISMATCH))
+    if spec.get("completionMode") == "Indexed" and spec.get("completions", 0) > 0:
+        name = meta.get("name", "")
+        host = f"{name}-{spec['completions'] - 1}"
+        if names.label(host):
+            why = f"will not able to create pod with invalid DNS label: {host}"
+            found.append(wrong("metadata.name", name, why))
+    return found
+
+
+def _validate_generated(spec: Stored, meta: Stored) -> Iterator[FieldError]:
+    """Yield what the user set against the labels by which a Job finds its pods."""
+    if spec.get("manualSelector") or spec.get("selector") is None:
+        return
+    labels = spec["template"]["metadata"].get("labels") or {}
+    expected = own_labels(meta)
+    for key, value in expected.items():
+        at = "spec.template.metadata.labels"
+        if key not in labels:
+            yield required(at, f"must be '{value}'")
+        elif labels[key] != value:
+            yield wrong(at, labels, f"must be '{value}'")
+    if is_usable(spec["selector"]) and not selects_labels(spec["selector"])(expected):
+        yield wrong("spec.selector", spec["selector"], "`selector` not auto-generated")
+
+
+def own_labels(meta: Stored) -> Mapping[str, str]:
+    """Return the labels that a Job's pods have of it."""
+    uid, name = meta.get("uid", ""), meta.get("name", "")
+    return {
+        "controller-uid": uid,
+        "job-name": name,
+        "batch.kubernetes.io/controller-uid": uid,
+        "batch.kubernetes.io/job-name": name,
+    }
+
+
+def _validate_spec(spec: Stored, at: str) -> Iterator[FieldError]:
+    yield from not_negative(spec, at, *_COUNTS)
+    if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
+        yield required(f"{at}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
+    if "managedBy" in spec:
+        yield from _validate_manager(spec["managedBy"], f"{at}.managedBy")
+    yield from _validate_mode(spec, at, spec.get("completionMode", "NonIndexed"))
+    if "podFailurePolicy" in spec:
+        yield from validate_failure_policy(spec, at)
+    yield from _validate_replacement(spec, at)
+    yield from pods.validate_template(spec["template"], f"{at}.template")
+    yield from _validate_restarts(spec, f"{at}.template.spec.restartPolicy")
+
+
+def _validate_mode(spec: Stored, at: str, mode: str) -> Iterator[FieldError]:
+    if mode not in ("NonIndexed", "Indexed"):
+        yield not_supported(f"{at}.completionMode", mode, ("NonIndexed", "Indexed"))
+    if mode == "Indexed":
+        yield from _validate_indexed(spec, at)
+    elif mode == "NonIndexed":
+        for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
+            if name in spec:
+                yield wrong(f"{at}.{name}", spec[name], _INDEXED)
+    if "successPolicy" in spec:
+        if mode == "Indexed":
+            yield from validate_success_policy(spec, at)
+        else:
+            yield wrong(f"{at}.successPolicy", _internal(spec["successPolicy"]), _INDEXED)
+
+
+def _internal(policy: Stored) -> Mapping[str, Any]:
+    rules = [
+        {
+            "SucceededIndexes": rule.get("succeededIndexes"),
+            "SucceededCount": rule.get("succeededCount"),
+        }
+        for rule in policy.get("rules") or ()
+    ]
+    return {"Rules": rules or None}
+
+
+def _validate_manager(manager: str, at: str) -> Iterator[FieldError]:
+    host, _, path = manager.partition("/")
+    if not manager:
+        yield required(at)
+    elif not host or not path:
+        yield wrong(at, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from (wrong(at, host, why) for why in names.subdomain(host))
+        if not _PATH.fullmatch(path):
+            why = f"Invalid path (regex used for validation is '{_PATH.pattern}')"
+            yield wrong(at, path, why)
+    if len(manager) > _LONGEST_MANAGER:
+        yield too_long(at, _LONGEST_MANAGER)
+
+
+def _validate_indexed(spec: Stored, at: str) -> Iterator[FieldError]:
+    parallel, wanted = spec.get("parallelism", 0), spec.get("completions")
+    failed = spec.get("maxFailedIndexes")
+    if wanted is None:
+        yield required(f"{at}.completions", "when completion mode is Indexed")
+    if parallel > _MOST_PARALLEL:
+        why = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is Indexed"
+        yield wrong(f"{at}.parallelism", parallel, why)
+    if wanted is not None and failed is not None and failed > wanted:
+        why = "must be less than or equal to completions"
+        yield wrong(f"{at}.maxFailedIndexes", failed, why)
+    if failed is not None and failed > _MOST_FAILED:
+        yield wrong(
+            f"{at}.maxFailedIndexes", failed, f"must be less than or equal to {_MOST_FAILED}"
+        )
+    if wanted is None or wanted <= _MANY or "backoffLimitPerIndex" not in spec:
+        return
+    if failed is None:
+        why = f"must be specified when completions is above {_MANY}"
+        yield required(f"{at}.maxFailedIndexes", why)
+    for name in ("parallelism", "maxFailedIndexes"):
+        if spec.get(name, 0) > _MOST_OF_MANY:
+            why = (
+                f"must be less than or equal to {_MOST_OF_MANY} when completions are above "
+                f"{_MANY} and used with backoff limit per index"
+            )
+            yield wrong(f"{at}.{name}", spec[name], why)
+
+
+def _validate_replacement(spec: Stored, at: str) -> Iterator[FieldError]:
+    policy = spec.get("podReplacementPolicy")
+    choices = ("Failed",) if "podFailurePolicy" in spec else ("Failed", "TerminatingOrFailed")
+    if policy is not None and policy not in choices:
+        yield not_supported(f"{at}.podReplacementPolicy", policy, choices)
+
+
+def _validate_restarts(spec: Stored, at: str) -> Iterator[FieldError]:
+    policy = spec["template"]["spec"].get("restartPolicy", "")
+    if policy in ("", "Always"):
+        yield required(at, 'valid values: "OnFailure", "Never"')
+    elif policy not in ("OnFailure", "Never"):
+        yield not_supported(at, policy, ("OnFailure", "Never"))
+    elif policy != "Never" and "podFailurePolicy" in spec:
+        why = 'only "Never" is supported when podFailurePolicy is specified'
+        yield wrong(at, policy, why)
+
+
+def validate_job_update(new: Object, old: Stored) -> list[FieldError]:
+    """Return which forbidden changes an update of a Job makes."""
+    after, before = new["spec"], old["spec"]
+    found = list(_validate_completions(after, before))
+    if after.get("selector") != before.get("selector"):
+        found.append(wrong("spec.selector", after.get("selector"), IMMUTABLE))
+    found += _validate_template_change(after, before)
+    return found + [
+        wrong(f"spec.{name}", after.get(name), IMMUTABLE)
+        for name in _FIXED
+        if after.get(name) != before.get(name)
+    ]
+
+
+def _validate_completions(after: Stored, before: Stored) -> Iterator[FieldError]:
+    wanted = after.get("completions")
+    if wanted == before.get("completions"):
+        return
+    if after.get("completionMode") != "Indexed":
+        yield wrong("spec.completions", wanted, IMMUTABLE)
+    elif wanted is not None and wanted != after.get("parallelism"):
+        why = "can only be modified in tandem with spec.parallelism"
+        yield wrong("spec.completions", wanted, why)
+
+
+def _validate_template_change(after: Stored, before: Stored) -> Iterator[FieldError]:
+    if after["template"] != before["template"]:
+        yield wrong("spec.template", after["template"], IMMUTABLE)
+
+
+def validate_cron_job(obj: Object) -> list[FieldError]:
+    """Return what is wrong with a CronJob."""
+    spec = obj["spec"]
+    found = list(_validate_times(spec))
+    found += needed_one_of(spec, "spec", "concurrencyPolicy", ("Allow", "Forbid", "Replace"))
+    job, at = spec["jobTemplate"]["spec"], "spec.jobTemplate.spec"
+    found += _validate_spec(job, at)
+    if job.get("selector") is not None:
+        found.append(wrong(f"{at}.selector", job["selector"], "`selector` will be auto-generated"))
+    if job.get("manualSelector"):
+        found.append(not_supported(f"{at}.manualSelector", True, ("nil", "false")))
+    found += not_negative(spec, "spec", "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
+    return found
+
+
+def validate_new_cron_job(obj: Object) -> list[FieldError]:
+    """Return what is wrong with the name of a CronJob, of which those of its Jobs are made."""
+    name = obj["metadata"].get("name", "")
+    if len(name) <= _LONGEST_CRON_JOB:
+        return []
+    why = f"must be no more than {_LONGEST_CRON_JOB} characters"
+    return [wrong("metadata.name", name, why)]
+
+
+def _validate_times(spec: Stored) -> Iterator[FieldError]:
+    schedule, zone = spec.get("schedule", ""), spec.get("timeZone")
+    if not schedule:
+        yield required("spec.schedule")
+    else:
+        if why := schedules.fault(schedule):
+            yield wrong("spec.schedule", schedule, why)
+        if "TZ" in schedule:
+            why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+            yield wrong("spec.schedule", schedule, why)
+    yield from not_negative(spec, "spec", "startingDeadlineSeconds")
+    if zone is not None and (why := schedules.zone_fault(zone)):
+        yield wrong("spec.timeZone", zone, why)
