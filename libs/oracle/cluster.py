@@ -17,6 +17,7 @@ from libs.oracle.objects import KubeObject, key_of, labels_of, name_of, spec_of,
 from libs.oracle.pods import HostPort, Pod, is_finished, read_pod
 from libs.oracle.requests import node_resources
 from libs.oracle.selectors import LabelSelector
+from libs.oracle.tallies import Tallies
 
 
 class Taint(NamedTuple):
@@ -93,6 +94,8 @@ class Cluster:
         """Bound pods by each weight and term with which they draw or repel newcomers."""
         self.claim_users: Counter[str] = Counter()
         """How many bound pods mount a claim, by `namespace/name`."""
+        self.tallies = Tallies()
+        """Of like pods by domain."""
         self._pods_by_node: dict[str, dict[str, Pod]] = {}
         self._pods_by_namespace: dict[str, dict[str, Pod]] = {}
         self._pods_by_label: dict[tuple[str, str, str], dict[str, Pod]] = {}
@@ -140,6 +143,7 @@ class Cluster:
         match kind:
             case "Node":
                 self.nodes.pop(key, None)
+                self.tallies.forget()
             case "Pod":
                 self._forget_pending(key)
                 self._unbind(key)
@@ -232,6 +236,9 @@ class Cluster:
                 status_of(obj).get("allocatable") or status_of(obj).get("capacity")
             ),
         )
+        known = self.nodes.get(node.name)
+        if known is None or known.labels != node.labels:
+            self.tallies.forget()
         self.nodes[node.name] = node
         for pod in self._pods_by_node.get(node.name, {}).values():
             _occupy(node, pod)
@@ -262,8 +269,10 @@ class Cluster:
         for table, entry in self._indexes(pod):
             table.setdefault(entry, {})[pod.key] = pod
         self.claim_users.update(claim.key for claim in pod.claims)
-        if pod.node_name in self.nodes:
-            _occupy(self.nodes[pod.node_name], pod)
+        node = self.nodes.get(pod.node_name)
+        if node is not None:
+            _occupy(node, pod)
+            self.tallies.change(pod, node, 1)
 
     def _unbind(self, key: str) -> None:
         pod = self.pods.pop(key, None)
@@ -276,6 +285,7 @@ class Cluster:
         self.claim_users.subtract(claim.key for claim in pod.claims)
         node = self.nodes.get(pod.node_name)
         if node is not None and node.pods.pop(key, None) is not None:
+            self.tallies.change(pod, node, -1)
             node.requested.subtract(pod.requests)
             node.requested_for_scoring.subtract(pod.scoring_requests)
             node.host_ports.subtract(pod.host_ports)

@@ -25,14 +25,18 @@ _LABELS_OF_ONE_POD = frozenset(
 )
 
 
-def score_spread(cluster: Cluster, pod: Pod, nodes: Sequence[Node]) -> list[int]:
-    """Return 0 to 100 for each of the nodes, most where fewest like pods are."""
+def score_spread(cluster: Cluster, pod: Pod, nodes: Sequence[Node]) -> list[int] | None:
+    """Return 0 to 100 for each of the nodes, most where fewest like pods are.
+
+    Returns:
+        None if there is nothing to spread.
+    """
     constraints = read_constraints(cluster, pod, "ScheduleAnyway")
     needs_all_keys = bool(constraints)
     if not (pod.spec.get("topologySpreadConstraints") or cluster.default_spread):
         constraints = _default_constraints(pod)
     if not constraints:
-        return [0] * len(nodes)
+        return None
     scored = [
         node
         for node in nodes

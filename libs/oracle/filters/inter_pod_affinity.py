@@ -1,14 +1,14 @@
 """Plugin InterPodAffinity: required pod affinity and anti-affinity, from both sides."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from libs.oracle.affinity_terms import AffinityTerm
 from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters.plugin import PASSES, NodeTest
 from libs.oracle.pods import Pod
 
-Domains = set[tuple[str, str]]
-"""(topology key, value) pairs."""
+Domains = dict[str, set[str]]
+"""Values by topology key."""
 
 _AFFINITY = ("node(s) didn't match pod affinity rules",)
 _ANTI_AFFINITY = ("node(s) didn't match pod anti-affinity rules",)
@@ -29,7 +29,7 @@ def prepare(cluster: Cluster, pod: Pod) -> NodeTest | None:
     def test(node: Node) -> tuple[str, ...]:
         for term in affinity:
             value = node.labels.get(term.topology_key)
-            if value is None or not (is_first or (term.topology_key, value) in wanted):
+            if value is None or not (is_first or value in wanted.get(term.topology_key, ())):
                 return _AFFINITY
         if _lies_in(node, shunned):
             return _ANTI_AFFINITY
@@ -61,34 +61,41 @@ def domain_of(cluster: Cluster, pod: Pod, term: AffinityTerm) -> Iterator[tuple[
 def _wanted_domains(cluster: Cluster, terms: Sequence[AffinityTerm]) -> Domains:
     """Return the domains of the pods that *all* terms mean."""
     if not terms:
-        return set()
-    return {
+        return {}
+    return _by_key(
         domain
         for other in meant_pods(cluster, terms[0])
         if all(means(cluster, term, other) for term in terms[1:])
         for term in terms
         for domain in domain_of(cluster, other, term)
-    }
+    )
 
 
 def _shunned_domains(cluster: Cluster, pod: Pod) -> Domains:
-    return {
+    return _by_key(
         domain
         for term in pod.anti_affinity
         for other in meant_pods(cluster, term)
         for domain in domain_of(cluster, other, term)
-    }
+    )
 
 
 def _shunning_domains(cluster: Cluster, pod: Pod) -> Domains:
-    return {
+    return _by_key(
         domain
         for term, owners in cluster.anti_affinity.items()
         if means(cluster, term, pod)
         for owner in owners.values()
         for domain in domain_of(cluster, owner, term)
-    }
+    )
+
+
+def _by_key(domains: Iterable[tuple[str, str]]) -> Domains:
+    grouped: Domains = {}
+    for key, value in domains:
+        grouped.setdefault(key, set()).add(value)
+    return grouped
 
 
 def _lies_in(node: Node, domains: Domains) -> bool:
-    return any(node.labels.get(key) == value for key, value in domains)
+    return any(node.labels.get(key) in values for key, values in domains.items())

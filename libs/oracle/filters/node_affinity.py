@@ -28,14 +28,8 @@ def narrow(_cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
 
     kube-scheduler does so before it looks at any node, so this reason comes before all others.
     """
-    terms = (required_of(pod.spec) or {}).get("nodeSelectorTerms") or ()
-    named: set[str] = set()
-    for term in terms:
-        names = _named_by(term)
-        if names is None:
-            return None
-        named |= names
-    if not terms:
+    named = named_nodes(pod)
+    if named is None:
         return None
     if not named:
         return _CONFLICT
@@ -44,6 +38,18 @@ def narrow(_cluster: Cluster, pod: Pod) -> NodeTest | PodRefused | None:
         return PASSES if node.name in named else _NOT_NAMED
 
     return test
+
+
+def named_nodes(pod: Pod) -> set[str] | None:
+    """Return the nodes that the pod's terms name, None if not every one of them names some."""
+    terms = (required_of(pod.spec) or {}).get("nodeSelectorTerms") or ()
+    named: set[str] = set()
+    for term in terms:
+        names = _named_by(term)
+        if names is None:
+            return None
+        named |= names
+    return named if terms else None
 
 
 def _named_by(term: KubeObject) -> set[str] | None:

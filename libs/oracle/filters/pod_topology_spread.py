@@ -11,6 +11,7 @@ from libs.oracle.node_selectors import NodePredicate, read_pod_node_selection
 from libs.oracle.objects import KubeObject
 from libs.oracle.pods import Pod
 from libs.oracle.selectors import LabelSelector, read_selector, with_label_keys
+from libs.oracle.tallies import Question
 
 _SKEWED = ("node(s) didn't match pod topology spread constraints",)
 _NO_LABEL = ("node(s) didn't match pod topology spread constraints (missing required label)",)
@@ -70,31 +71,41 @@ def read_constraints(cluster: Cluster, pod: Pod, when_unsatisfiable: str) -> lis
 
 def count_domains(
     cluster: Cluster, pod: Pod, constraints: Sequence[SpreadConstraint]
-) -> list[dict[str, int]]:
+) -> list[Mapping[str, int]]:
     """Count like pods per domain, for each constraint; empty domains count zero.
 
-    A node is part of a domain only if it has the keys of all the constraints.
+    A node is part of a domain only if it has the keys of all the constraints. Pods that end do not
+    count, and an empty selector counts none at all.
     """
-    keys = [constraint.topology_key for constraint in constraints]
+    keys = tuple(sorted({constraint.topology_key for constraint in constraints}))
     allowed = read_pod_node_selection(pod.obj)
-    nodes = [node for node in cluster.nodes.values() if all(key in node.labels for key in keys)]
-    tallies = []
-    for constraint in constraints:
-        counts: dict[str, int] = {}
-        on_node = _like_pods(cluster, pod, constraint)
-        for node in nodes:
-            if _is_domain(constraint, pod, node, allowed):
-                domain = node.labels[constraint.topology_key]
-                counts[domain] = counts.get(domain, 0) + on_node.get(node.name, 0)
-        tallies.append(counts)
-    return tallies
+    return [_count(cluster, pod, constraint, keys, allowed) for constraint in constraints]
+
+
+def _count(
+    cluster: Cluster,
+    pod: Pod,
+    constraint: SpreadConstraint,
+    keys: tuple[str, ...],
+    allowed: NodePredicate | None,
+) -> Mapping[str, int]:
+    selector = constraint.selector or LabelSelector(())
+    asks_all = not (constraint.honors_taints or (constraint.honors_affinity and allowed))
+    if asks_all and selector.requirements:
+        question = Question(pod.namespace, selector, constraint.topology_key, keys)
+        like = cluster.pods_matching(selector, (pod.namespace,))
+        return cluster.tallies.count(question, cluster.nodes, like)
+    counts: dict[str, int] = {}
+    on_node = _like_pods(cluster, pod, constraint)
+    for node in cluster.nodes.values():
+        if all(key in node.labels for key in keys) and _is_domain(constraint, pod, node, allowed):
+            domain = node.labels[constraint.topology_key]
+            counts[domain] = counts.get(domain, 0) + on_node.get(node.name, 0)
+    return counts
 
 
 def _like_pods(cluster: Cluster, pod: Pod, constraint: SpreadConstraint) -> Mapping[str, int]:
-    """Count, per node, the pods of the namespace that the selector matches.
-
-    Terminating pods do not count, and an empty selector counts none at all.
-    """
+    """Count, per node, the pods of the namespace that the selector matches."""
     counts: dict[str, int] = {}
     if constraint.selector is None or not constraint.selector.requirements:
         return counts
