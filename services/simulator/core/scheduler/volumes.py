@@ -7,6 +7,7 @@ claims are.
 Source: Kubernetes documentation, "Volume Binding Mode".
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from libs.oracle.cluster import Cluster
@@ -28,8 +29,10 @@ def unbound_claims(cluster: Cluster, pod: Object) -> list[Any]:
     return [claim for claim in claims if not is_bound(claim)]
 
 
-def choose(api: DirectApi, cluster: Cluster, claims: list[Any], node: str) -> None:
-    """Say for each claim where its volume shall be, in the API and in the scheduler's own view."""
+def choose(
+    api: DirectApi, cluster: Cluster, claims: list[Any], node: str
+) -> Iterator[tuple[str, Object]]:
+    """Say in the API for each claim where its volume shall be; yield what changed with its kind."""
     undecided = [
         c
         for c in claims
@@ -41,12 +44,11 @@ def choose(api: DirectApi, cluster: Cluster, claims: list[Any], node: str) -> No
         volume = existing.get(key_of(claim))
         if volume is not None:
             reserved = {"spec": {"claimRef": claim_reference(claim)}}
-            changed = api.patch(VOLUMES, volume["metadata"]["name"], reserved)
-            cluster.put("PersistentVolume", changed)
+            yield "PersistentVolume", api.patch(VOLUMES, volume["metadata"]["name"], reserved)
         else:
             selected = {"metadata": {"annotations": {SELECTED_NODE_ANNOTATION: node}}}
             changed = api.patch(CLAIMS, meta["name"], selected, meta["namespace"])
-            cluster.put("PersistentVolumeClaim", changed)
+            yield "PersistentVolumeClaim", changed
 
 
 def claim_reference(claim: Any) -> Object:
