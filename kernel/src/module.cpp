@@ -180,6 +180,9 @@ void bind_making(nb::class_<Session>& bound) {
             "tally"_a, "shapes"_a)
         .def("count", &count, "tally"_a, "bins"_a, "pods"_a)
         .def(
+            "release", [](Session& self, int tally) { self.packing.topology().release(tally); },
+            "tally"_a, "Let those who have to be together with a tally's pods go elsewhere, too.")
+        .def(
             "hold", [](Session& self, int shape) { self.packing.topology().hold(shape); },
             "shape"_a)
         .def("add_ask", &add_ask, "shape"_a, "site"_a, "places"_a, "anywhere"_a, "request"_a,

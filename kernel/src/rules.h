@@ -36,7 +36,8 @@ struct Rules {
     std::vector<SpreadRule> spread;
     std::vector<AffinityRule> affinity;
     std::vector<ApartRule> apart;
-    // Tallies of the pods that use a volume which is yet to be made where the first of them goes.
+    // Tallies of the pods that use a volume which is yet to be made where the first of them goes;
+    // until they are released.
     std::vector<int> together;
     // Volume claims that a single pod at a time may use.
     std::vector<int> exclusive;

@@ -31,6 +31,8 @@ struct Tally {
     Amount virtual_total = 0;
     // Whether virtual pods are there for who asks.
     bool counts_virtual = false;
+    // Whether who has to be together with its pods need not be any more.
+    bool released = false;
     // Domains of the standing bins that it looks at, and of those that are nodes already.
     DomainSet standing;
     DomainSet nodes;

@@ -121,6 +121,11 @@ void Topology::record(int shape, int bin, Amount pods, Presence presence) {
     }
 }
 
+void Topology::release(int tally) {
+    tallies_.at(tally)->released = true;
+    changes_.tallies.insert(tally);
+}
+
 void Topology::hold(int shape) {
     const std::vector<int>& holds = shapes_.at(shape).holds;
     held_.insert(holds.begin(), holds.end());

@@ -30,6 +30,9 @@ public:
     void counts(int tally, int shape);
     // Counts pods that run on a standing bin.
     void count(int tally, int bin, Amount pods);
+    // Lets those who have to be together with a tally's pods go elsewhere, too: the volume that
+    // they share was there before, and can be used wherever it says.
+    void release(int tally);
     int add_ask(Ask ask);
     void set_arrivals(std::vector<std::vector<Arrivals>> by_pool);
 

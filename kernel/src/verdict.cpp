@@ -88,6 +88,7 @@ private:
 
     void together(int id) {
         const Tally& tally = topology_.tally(id);
+        if (tally.released) return;
         if (!tally.anywhere()) {
             found_.batch = 1;
         } else if (tally.on_hosts()) {

@@ -11,7 +11,6 @@ from libs.domain import labels as label_keys
 from libs.domain.reason import Rule
 from services.solver.core.packing.problem import Problem
 from services.solver.core.pods.ask import Ask
-from services.solver.core.topology.topology import Topology
 from services.solver.core.topology.verdict import Verdict
 from services.solver.core.vectors import Ints
 
@@ -44,7 +43,7 @@ class Case:
         The last part is all constraints together: where each alone would do, it is their rule.
         """
         if not self._parts:
-            asks = tuple(_alone(self.problem.topology, self.ask))
+            asks = tuple(_alone(self.problem, self.ask))
             whole = asks[0] if len(asks) == 1 else (*asks[1][:2], self.ask)
             self._parts = tuple(
                 Part(rule=rule, key=key, ask=ask, where=self.problem.topology.verdict(ask))
@@ -60,10 +59,10 @@ def a_case(problem: Problem, group: int, *, deferred: bool = False) -> Case:
     return Case(problem=problem, ask=ask, vector=vector, deferred=deferred)
 
 
-def _alone(topology: Topology, ask: Ask) -> Iterator[tuple[Rule, str, Ask]]:
+def _alone(problem: Problem, ask: Ask) -> Iterator[tuple[Rule, str, Ask]]:
     """Yield the ask without its constraints, where only others keep away, then with one of them."""
     bare = replace(ask, spread=(), affinity=(), anti_affinity=())
-    yield *_of_others(topology, bare), bare
+    yield *_of_others(problem, bare), bare
     for constraint in ask.spread:
         yield Rule.TOPOLOGY_SPREAD, constraint.topology_key, replace(bare, spread=(constraint,))
     for terms in ask.affinity:
@@ -72,12 +71,12 @@ def _alone(topology: Topology, ask: Ask) -> Iterator[tuple[Rule, str, Ask]]:
         yield Rule.POD_ANTI_AFFINITY, term.topology_key, replace(bare, anti_affinity=(term,))
 
 
-def _of_others(topology: Topology, bare: Ask) -> tuple[Rule, str]:
+def _of_others(problem: Problem, bare: Ask) -> tuple[Rule, str]:
     """Return what a pod without constraints still meets: a shared volume, or who keeps it away."""
     for volume in bare.shape.shared_volumes:
-        if volume.topology_key:
+        if volume.topology_key and not problem.volumes.was_there(volume.claim):
             return Rule.VOLUME_TOPOLOGY, volume.topology_key
-    keys = [tally.key for tally, _ in topology.rules(bare).apart]
+    keys = [tally.key for tally, _ in problem.topology.rules(bare).apart]
     # No pod is kept off a host that is still to be made.
     wider = [key for key in keys if key != label_keys.HOSTNAME]
     return Rule.POD_ANTI_AFFINITY, next(iter(wider), label_keys.HOSTNAME)

@@ -14,7 +14,7 @@ places of volumes alone.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,6 +43,8 @@ class Binding:
     volumes: tuple[_Spot, ...] = ()
     usable: tuple[tuple[str, _Reach], ...] = ()
     """Where claims that other pods use, too, can be used from then on."""
+    found: tuple[str, ...] = ()
+    """Those of these claims that get a volume that is there."""
     known: ClaimClass | None = None
     """What a planned claim becomes; None on a standing bin."""
 
@@ -79,6 +81,8 @@ class FreeVolumes:
         self._nodes = nodes
         self._usable: dict[str, _Reach] = {}
         """Where claims that several pods use can be used, once one of these has a place."""
+        self._found: set[str] = set()
+        """Those of these claims that got a volume that is there."""
         self._reached: dict[_Reach, Bools] = {}
         self._there: dict[str, Ints] = {}
         self._made: dict[UnboundClaim, Bools] = {}
@@ -108,7 +112,7 @@ class FreeVolumes:
             there = _New(self._classes, self._nodes, decided)
             found = self._bind(shape, self._new_place(decided, there.makes))
             if found is not None:
-                return Binding(volumes=found.volumes, usable=found.usable, known=there.known)
+                return replace(found, known=there.known)
         return None
 
     def take(self, binding: Binding) -> None:
@@ -118,6 +122,11 @@ class FreeVolumes:
             if key in self._there:
                 self._there[key] -= self._reach(self._number(self._kinds[key].places[number].terms))
         self._usable.update(binding.usable)
+        self._found.update(binding.found)
+
+    def was_there(self, claim: str) -> bool:
+        """Tell whether a claim that several pods use got a volume that was there before."""
+        return claim in self._found
 
     def shortage_on(self, shape: PodShape, position: int) -> str:
         """Return why the claims of a pod cannot be bound on a standing bin, in numbers."""
@@ -156,6 +165,7 @@ class FreeVolumes:
     def _bind(self, shape: PodShape, place: _Place) -> Binding | None:
         taken: Counter[_Spot] = Counter()
         usable: list[tuple[str, _Reach]] = []
+        found: list[str] = []
         for claim in shape.unbound_claims:
             known = self._usable.get(claim.claim)
             if known is not None:
@@ -170,7 +180,8 @@ class FreeVolumes:
             if claim.claim:
                 # Where a new volume is made, others follow by their own rule (`SharedVolume`).
                 usable.append((claim.claim, self._reach_of(spot)))
-        return Binding(volumes=tuple(taken.elements()), usable=tuple(usable))
+                found += [claim.claim] if spot is not None else []
+        return Binding(volumes=tuple(taken.elements()), usable=tuple(usable), found=tuple(found))
 
     def _best(self, claim: UnboundClaim, place: _Place, taken: Counter[_Spot]) -> _Spot | None:
         """Return the volume that a claim takes, None if there is none for it."""

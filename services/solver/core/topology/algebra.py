@@ -68,6 +68,8 @@ class Algebra:
         self._admissions: dict[object, int] = {}
         self._admission_of: list[Admission] = []
         self._claims_in_use: dict[str, int] = {}
+        self._users: dict[str, list[Tally]] = {}
+        """Who counts the users of a claim that have to be together, by the claim."""
         self._told: dict[object, int] = {}
         """Numbers of label keys, and of pairs of key and value."""
         self._arrivals: list[tuple[Arrivals, ...]] = []
@@ -147,6 +149,10 @@ class Algebra:
         )
         self.packing.counts(number, [self.shape(one) for one in shapes])
         tally.register(self.packing, number)
+
+    def tie(self, claim: str, users: Tally) -> None:
+        """Let users of a claim follow the first of them, unless its volume is there already."""
+        self._users.setdefault(claim, []).append(users)
 
     def _admission(self, rule: Admission) -> int:
         name = admission_key(rule)
@@ -350,7 +356,10 @@ class Algebra:
 
     def grant(self, shape: int, position: int) -> bool:
         """Give the next pod of a shape devices and volumes on a standing bin, if there are any."""
-        return self.grants.give_on_standing(self._shape_of[shape], position)
+        one = self._shape_of[shape]
+        given = self.grants.give_on_standing(one, position)
+        self._release(one)
+        return given
 
     def grant_planned(self, shape: int, claim: int, known: int, total: Ints) -> int:
         """Find them for the next pod of a shape on a claim, and return what that becomes."""
@@ -359,7 +368,16 @@ class Algebra:
 
     def hand_over(self, shape: int, claim: int) -> None:
         """Give what was found last to a pod on a claim."""
-        self.grants.hand_over(self._shape_of[shape], claim)
+        one = self._shape_of[shape]
+        self.grants.hand_over(one, claim)
+        self._release(one)
+
+    def _release(self, shape: PodShape) -> None:
+        """Let users of claims that got volumes which were there go wherever those can be used."""
+        for one in shape.unbound_claims:
+            if self.grants.volumes.was_there(one.claim):
+                for users in self._users.pop(one.claim, ()):
+                    self.packing.release(users.number)
 
     def became(self, claim: int, known: int, total: Ints) -> None:
         """Give back the devices of types that a claim cannot become any more."""

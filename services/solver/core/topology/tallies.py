@@ -152,7 +152,9 @@ class Tallies:
                     users[one].add(shape.id)
         for one, ids in users.items():
             key = label_keys.canonical_key(one.topology_key)
-            self._add(("volume", one), _of_shapes(key, ids, ids))
+            tally = _of_shapes(key, ids, ids)
+            self._add(("volume", one), tally)
+            self._algebra.tie(one.claim, tally)
 
     def _matching(self, terms: tuple[PodAffinityTerm, ...]) -> "_Matching":
         """Return what is known of terms, by their identity.
