@@ -15,7 +15,7 @@ import numpy as np
 from libs.collections.codes import Codes
 from libs.domain.pod import PodPhase, Target
 from libs.domain.pod_table import PodBlock
-from services.solver.core.reading.bound_pods import PodCounts, pod_counts
+from services.solver.core.reading.bound_pods import PodCounts, picked, pod_counts
 from services.solver.core.vectors import Bools, Ints
 
 _ENDED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
@@ -62,7 +62,7 @@ def read(blocks: Sequence[PodBlock], codes: Codes) -> list[BlockColumns]:
     # Everything that is kept is a copy: a block lives long after those that it was read with.
     return [
         BlockColumns(
-            bound=counts[:, begin:end][:, bound[begin:end]],
+            bound=picked(counts[:, begin:end], bound[begin:end]),
             gangs=_gangs(block, counted[begin:end]) if any(block.gangs) else {},
             loose=_loose(block, loose[begin:end], numbers[:, begin:end]),
         )
@@ -99,7 +99,7 @@ def _loose(block: PodBlock, loose: Bools, numbers: Ints) -> LoosePods | None:
         gangs=tuple(compress(block.gangs, which)),
         targets=tuple(compress(block.targets, which)),
         nominated=tuple(compress(block.nominated, which)),
-        numbers=numbers[:, loose],
+        numbers=picked(numbers, loose),
     )
 
 

@@ -19,7 +19,7 @@ from libs.domain.pod import PodShape
 from libs.domain.topology import PodAffinityTerm
 from services.solver.core.reading.residents import Residents
 from services.solver.core.sums import totals
-from services.solver.core.vectors import MOST, Ints
+from services.solver.core.vectors import MOST, Bools, Ints
 
 PodCounts = Ints
 """(3, n): the id of a shape, a seat, and how many such pods there are, or how many more.
@@ -40,6 +40,11 @@ def pod_counts(shapes: Ints, nodes: Ints, daemonsets: Ints, terminating: Ints) -
     return np.stack([shapes, seats, np.ones(len(shapes), np.int64)])
 
 
+def picked(columns: Ints, which: Bools) -> Ints:
+    """Return those columns of (m, n) that are picked, (n,): many times faster than an index is."""
+    return columns.compress(which, axis=1)
+
+
 def nodes_of(counts: PodCounts) -> Ints:
     """Return (n,): the codes of the nodes."""
     codes: Ints = counts[SEAT] >> _NODE_BITS
@@ -54,7 +59,7 @@ def daemonsets_of(counts: PodCounts) -> Ints:
 
 def staying(counts: PodCounts) -> PodCounts:
     """Return the pods that are not terminating."""
-    return counts[:, counts[SEAT] & 1 == 0]
+    return picked(counts, counts[SEAT] & 1 == 0)
 
 
 def less(counts: PodCounts) -> PodCounts:
@@ -167,7 +172,7 @@ class BoundPods:
         """Return the pods of DaemonSets."""
         parts = [self.by_shape[one] for one in sorted(self._of_daemons)]
         found = np.concatenate([NO_PODS, *parts], axis=1)
-        return found[:, daemonsets_of(found) != 0]
+        return picked(found, daemonsets_of(found) != 0)
 
     def of_shapes(self, wanted: Callable[[PodShape], bool]) -> Iterator[tuple[PodShape, int, int]]:
         """Yield (shape, code of the node, how many) of the notable shapes that are wanted."""
@@ -210,13 +215,13 @@ def added_up(counts: PodCounts) -> PodCounts:
     if not counts.size:
         return counts
     order = np.lexsort((counts[SEAT], counts[SHAPE]))
-    ordered = counts[:, order]
+    ordered = counts.take(order, axis=1)
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (ordered[:COUNT, 1:] != ordered[:COUNT, :-1]).any(axis=0)
     begins = np.flatnonzero(is_new)
-    found = ordered[:, begins]
+    found = ordered.take(begins, axis=1)
     found[COUNT] = np.add.reduceat(ordered[COUNT], begins)
-    return found[:, found[COUNT] != 0]
+    return picked(found, found[COUNT] != 0)
 
 
 def _merged(there: Sequence[PodCounts], changes: Sequence[PodCounts]) -> PodCounts:
@@ -234,7 +239,7 @@ def _merged(there: Sequence[PodCounts], changes: Sequence[PodCounts]) -> PodCoun
     found[COUNT, at[known]] += new[COUNT, known]
     if not known.all():
         found = np.insert(found, at[~known], new[:, ~known], axis=1)
-    return np.delete(found, np.flatnonzero(found[COUNT] == 0), axis=1)
+    return picked(found, found[COUNT] != 0)
 
 
 def _by_shape(counts: PodCounts) -> dict[int, PodCounts]:
