@@ -1,5 +1,7 @@
 """Mirrors the shapes of `model/v1/pod.proto`; rows are in `pod_table.py`."""
 
+from typing import Any
+
 from joiner.model.v1 import pod_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
@@ -41,45 +43,58 @@ _LAST_PORT = 65_535
 
 
 def decode_pod_shape(message: pb.PodShape) -> PodShape:
-    """Return the shape."""
-    require(message, "namespace")
+    """Return the shape; with others that differ in requests only it shares all that is equal."""
+    rules = pb.PodShape()
+    rules.CopyFrom(message)
+    rules.ClearField("id")
+    rules.ClearField("requests")
+    rules.ClearField("request_fields")
     return PodShape(
         id=message.id,
-        namespace=message.namespace,
-        labels=decode_labels("labels", message.labels),
         requests=at("requests", message.requests, decode_requests),
-        node_selector=at("node_selector", message.node_selector, decode_requirements),
-        required_node_terms=each(
+        request_fields=each("request_fields", message.request_fields, _decode_request_field),
+        **_decode_rules(rules),
+    )
+
+
+@by_content
+def _decode_rules(message: pb.PodShape) -> dict[str, Any]:
+    """Return the other fields of a shape, of which thousands may be equal."""
+    require(message, "namespace")
+    return {
+        "namespace": message.namespace,
+        "labels": decode_labels("labels", message.labels),
+        "node_selector": at("node_selector", message.node_selector, decode_requirements),
+        "required_node_terms": each(
             "required_node_terms", message.required_node_terms, _decode_node_term
         ),
-        preferred_node_terms=each(
+        "preferred_node_terms": each(
             "preferred_node_terms", message.preferred_node_terms, decode_preferred_node_term
         ),
-        tolerations=each("tolerations", message.tolerations, decode_toleration),
-        host_ports=each("host_ports", message.host_ports, _decode_host_port),
-        topology_spread=each("topology_spread", message.topology_spread, decode_topology_spread),
-        affinity=each("affinity", message.affinity, decode_pod_affinity_term),
-        anti_affinity=each("anti_affinity", message.anti_affinity, decode_pod_affinity_term),
-        preferred_affinity=each(
+        "tolerations": each("tolerations", message.tolerations, decode_toleration),
+        "host_ports": each("host_ports", message.host_ports, _decode_host_port),
+        "topology_spread": each("topology_spread", message.topology_spread, decode_topology_spread),
+        "affinity": each("affinity", message.affinity, decode_pod_affinity_term),
+        "anti_affinity": each("anti_affinity", message.anti_affinity, decode_pod_affinity_term),
+        "preferred_affinity": each(
             "preferred_affinity", message.preferred_affinity, decode_weighted_pod_affinity_term
         ),
-        preferred_anti_affinity=each(
+        "preferred_anti_affinity": each(
             "preferred_anti_affinity",
             message.preferred_anti_affinity,
             decode_weighted_pod_affinity_term,
         ),
-        volumes=each("volumes", message.volumes, _decode_volume),
-        volume_attach_counts=each(
+        "volumes": each("volumes", message.volumes, _decode_volume),
+        "volume_attach_counts": each(
             "volume_attach_counts", message.volume_attach_counts, decode_volume_attach_count
         ),
-        device_claims=each("device_claims", message.device_claims, decode_device_claim),
-        shared_volumes=each("shared_volumes", message.shared_volumes, _decode_shared_volume),
-        exclusive_disks=each("exclusive_disks", message.exclusive_disks, _decode_exclusive_disk),
-        storage_rooms=each("storage_rooms", message.storage_rooms, _decode_storage_room),
-        unbound_claims=each("unbound_claims", message.unbound_claims, decode_unbound_claim),
-        required_features=tuple(sorted(message.required_features)),
-        request_fields=each("request_fields", message.request_fields, _decode_request_field),
-    )
+        "device_claims": each("device_claims", message.device_claims, decode_device_claim),
+        "shared_volumes": each("shared_volumes", message.shared_volumes, _decode_shared_volume),
+        "exclusive_disks": each("exclusive_disks", message.exclusive_disks, _decode_exclusive_disk),
+        "storage_rooms": each("storage_rooms", message.storage_rooms, _decode_storage_room),
+        "unbound_claims": each("unbound_claims", message.unbound_claims, decode_unbound_claim),
+        "required_features": tuple(sorted(message.required_features)),
+    }
 
 
 def encode_pod_shape(shape: PodShape) -> pb.PodShape:
