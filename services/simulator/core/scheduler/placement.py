@@ -8,12 +8,12 @@ Source: kube-scheduler's binding cycle (1.36).
 
 from datetime import datetime, timedelta
 
-from services.simulator.core import events
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.objects import Object, split_key
 from services.simulator.core.part import Refusal
-from services.simulator.core.scheduler import devices, report, volumes
+from services.simulator.core.scheduler import devices, recorder, volumes
+from services.simulator.core.scheduler.recorder import Recorder
 from services.simulator.core.scheduler.view import View
 from services.simulator.core.timetable import Timetable
 
@@ -23,8 +23,9 @@ _WITHIN = timedelta(minutes=10)
 class Placements:
     """The pods whose node is decided and whose binding is not written."""
 
-    def __init__(self, api: DirectApi, view: View) -> None:
+    def __init__(self, api: DirectApi, view: View, record: Recorder) -> None:
         self._api = api
+        self._recorder = record
         self._view = view
         self._deadlines: Timetable[str] = Timetable()
         """Until when volumes and devices of an assumed pod have to be there."""
@@ -96,7 +97,7 @@ class Placements:
         self._api.bind(name, namespace, node)
         self._deadlines.drop(key)
         self._view.assumed.pop(key, None)
-        events.record(self._api, self._view.pods[key], report.success(key, node), now)
+        self._recorder.record(self._view.pods[key], recorder.success(key, node), now)
 
     def _nominate(self, key: str, node: str) -> None:
         """Tell everybody where the pod goes once it can."""

@@ -1,18 +1,16 @@
-"""What the scheduler says of a pod: the PodScheduled condition of one without a place, events."""
+"""What the scheduler says of pods in their conditions: without a place, or to be gone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from services.simulator.core.events import Note
 from services.simulator.core.objects import Object, condition_of, with_condition
 from services.simulator.core.scheduler import preemption
+from services.simulator.core.scheduler.queue import DEFAULT_SCHEDULER
 
 UNSCHEDULABLE = "Unschedulable"
 ERROR = "SchedulerError"
-
-_COMPONENT = "default-scheduler"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,25 +50,8 @@ def victim_status(pod: Mapping[str, Any], now: datetime) -> Object:
         "type": "DisruptionTarget",
         "status": "True",
         "reason": preemption.BY_PREEMPTION,
-        "message": f"{_COMPONENT}: preempting to accommodate a higher priority pod",
+        "message": f"{DEFAULT_SCHEDULER}: preempting to accommodate a higher priority pod",
         "observedGeneration": pod["metadata"].get("generation", 1),
     }
     conditions = list(pod["status"].get("conditions") or ())
     return {**pod["status"], "conditions": with_condition(conditions, new, now)}
-
-
-def refusal(message: str) -> Note:
-    """Return the event of a pod that found no place."""
-    return Note(reason="FailedScheduling", message=message, component=_COMPONENT, is_warning=True)
-
-
-def success(key: str, node: str) -> Note:
-    """Return the event of a pod that was bound."""
-    message = f"Successfully assigned {key} to {node}"
-    return Note(reason="Scheduled", message=message, component=_COMPONENT)
-
-
-def preempted(preemptor: Mapping[str, Any], node: str) -> Note:
-    """Return the event of a pod that has to go."""
-    message = f"Preempted by pod {preemptor['metadata']['uid']} on node {node}"
-    return Note(reason="Preempted", message=message, component=_COMPONENT)

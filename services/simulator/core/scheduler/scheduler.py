@@ -14,19 +14,19 @@ from typing import Any
 from libs.domain.errors import InvalidRequest
 from libs.oracle.pods import read_pod
 from libs.oracle.verdict import Verdict
-from services.simulator.core import events
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.feed import Change
 from services.simulator.core.objects import Object, has_ended, is_deleting, key_of, split_key
 from services.simulator.core.part import Outcome, Refusal, earliest
-from services.simulator.core.scheduler import devices, preemption, report
+from services.simulator.core.scheduler import devices, preemption, recorder, report
 from services.simulator.core.scheduler.aftermath import Aftermath, follow_up
 from services.simulator.core.scheduler.finder import Found, likeness
 from services.simulator.core.scheduler.hints import EVERY_PLUGIN, Hints
 from services.simulator.core.scheduler.placement import Placements
 from services.simulator.core.scheduler.preemption import Candidate
 from services.simulator.core.scheduler.queue import DEFAULT_SCHEDULER, Parked, SchedulingQueue
+from services.simulator.core.scheduler.recorder import Recorder
 from services.simulator.core.scheduler.report import Refused
 from services.simulator.core.scheduler.view import View
 
@@ -57,7 +57,8 @@ class Scheduler:
         self._api = api
         self._view = View(api)
         self._queue = SchedulingQueue()
-        self._placements = Placements(api, self._view)
+        self._recorder = Recorder(api)
+        self._placements = Placements(api, self._view, self._recorder)
         self._hints = Hints(self._view.cluster)
         self._memo: _Refusal | None = None
 
@@ -74,10 +75,11 @@ class Scheduler:
             self._push(one.subject, now)
         refusals += failed
         self._wake()
+        self._recorder.sweep(now)
         effort = 0
         while effort < _EFFORT_OF_A_STEP and (key := self._queue.pop(now)) is not None:
             effort += _EFFORT_OF_A_POD + self._try(key, now, refusals)
-        again = earliest(self._queue.next(now), self._placements.next())
+        again = earliest(self._queue.next(now), self._placements.next(), self._recorder.next())
         return Outcome(again=again, refusals=tuple(refusals))
 
     # The queue
@@ -186,7 +188,7 @@ class Scheduler:
                 self._push(victim.key, now)
             elif not is_deleting(present):
                 self._evict(present, now)
-                events.record(self._api, present, report.preempted(pod, found.node), now)
+                self._recorder.record(present, recorder.preempted(pod, found.node), now)
         priority = preemption.priority_of(pod)
         for other in self._view.nominated(found.node):
             if preemption.priority_of(other) < priority:
@@ -205,9 +207,9 @@ class Scheduler:
 
     def _refuse(self, pod: Object, refused: Refused, now: datetime) -> None:
         status = report.refused_status(pod, refused, now)
+        self._recorder.record(pod, recorder.refusal(refused.message), now)
         if status is not None:
             self._api.update("pods", {**pod, "status": status}, subresource="status")
-            events.record(self._api, pod, report.refusal(refused.message), now)
 
 
 def _is_ours(pod: Mapping[str, Any]) -> bool:
