@@ -7,7 +7,7 @@ scheduler. Lines in a row that have the same cluster share it, while nothing of 
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +22,7 @@ from services.simulator.core.objects import condition_of
 from services.simulator.core.scheduler.scheduler import Scheduler
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
-_RESOURCES = {
+RESOURCES = {
     "nodes": "nodes",
     "namespaces": "namespaces",
     "storageClasses": "storageclasses.storage.k8s.io",
@@ -61,10 +61,10 @@ def replay(lines: Iterable[str]) -> Iterator[Result]:
     stage, shown = None, None
     for line in lines:
         recording = json.loads(line)
-        lists = {name: recording[name] for name in _RESOURCES if recording.get(name)}
+        lists = {name: recording[name] for name in RESOURCES if recording.get(name)}
         try:
             if stage is None or lists != shown:
-                stage, shown = _Stage(lists), lists
+                stage, shown = Stage(lists), lists
             outcome = stage.schedule(recording["pending"])
             differences = tuple(_differences(recording["verdict"], outcome))
             if stage.has_changed:
@@ -85,10 +85,11 @@ class _Outcome:
     message: str
 
 
-class _Stage:
+class Stage:
     """A cluster with nothing but an API and a scheduler."""
 
-    def __init__(self, lists: Mapping[str, list[dict[str, Any]]]) -> None:
+    def __init__(self, lists: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+        """Create the objects of lists that are named as in recordings."""
         numbers = itertools.count(1)
         server = ApiServer(
             lambda: _NOW,
@@ -98,49 +99,53 @@ class _Stage:
         )
         self.has_changed = False
         """Whether scheduling a pod left a trace."""
-        self._api = server.direct
-        for name, resource in _RESOURCES.items():
+        self.api = server.direct
+        for name, resource in RESOURCES.items():
             for obj in lists.get(name, ()):
-                self._put(resource, obj)
-        self._scheduler = Scheduler(self._api)
+                self.put(resource, obj)
+        self._scheduler = Scheduler(self.api)
 
     def schedule(self, pending: dict[str, Any]) -> _Outcome:
         """Leave a pod to the scheduler, say what became of it, and take it away again."""
-        name, namespace = self._put("pods", pending)
-        again: datetime | None = _NOW
-        while again == _NOW:
-            again = self._scheduler.step(_NOW).again
-        pod = self._api.get("pods", name, namespace)
+        name, namespace = self.put("pods", pending)
+        self.settle()
+        pod = self.api.get("pods", name, namespace)
         condition = condition_of(pod, "PodScheduled") or {}
         # One whose volumes are being made is not bound yet, but its node is settled.
         promised = "" if condition else pod["status"].get("nominatedNodeName", "")
         self.has_changed = bool(promised)
-        self._api.delete("pods", name, namespace, _AT_ONCE)
+        self.api.delete("pods", name, namespace, _AT_ONCE)
         return _Outcome(
             node=pod["spec"].get("nodeName") or promised,
             reason=condition.get("reason", ""),
             message=condition.get("message", ""),
         )
 
-    def _put(self, resource: str, obj: Mapping[str, Any]) -> tuple[str, str]:
+    def settle(self) -> None:
+        """Let the scheduler do all that can be done at once."""
+        again: datetime | None = _NOW
+        while again == _NOW:
+            again = self._scheduler.step(_NOW).again
+
+    def put(self, resource: str, obj: Mapping[str, Any]) -> tuple[str, str]:
         """Create an object, in a namespace if it has one; return its name and namespace."""
         meta = obj["metadata"]
         name, namespace = meta["name"], meta.get("namespace", "")
         if resource in ("pods", "persistentvolumeclaims"):
             namespace = namespace or "default"
-        if namespace and self._api.find("namespaces", namespace) is None:
-            self._api.create("namespaces", {"metadata": {"name": namespace}})
-        if resource == "namespaces" and self._api.find(resource, name) is not None:
-            self._api.patch(resource, name, {"metadata": {"labels": meta.get("labels")}})
+        if namespace and self.api.find("namespaces", namespace) is None:
+            self.api.create("namespaces", {"metadata": {"name": namespace}})
+        if resource == "namespaces" and self.api.find(resource, name) is not None:
+            self.api.patch(resource, name, {"metadata": {"labels": meta.get("labels")}})
             return name, namespace
         kept = {key: value for key, value in meta.items() if key != "deletionTimestamp"}
         given = {key: value for key, value in obj.items() if key != "status" or resource == "nodes"}
-        created = self._api.create(resource, thaw({**given, "metadata": kept}), namespace)
+        created = self.api.create(resource, thaw({**given, "metadata": kept}), namespace)
         if obj.get("status") and resource != "nodes":
             status = {**created.get("status", {}), **obj["status"]}
-            self._api.update(resource, {**created, "status": status}, subresource="status")
+            self.api.update(resource, {**created, "status": status}, subresource="status")
         if "deletionTimestamp" in meta:
-            self._api.delete(resource, name, namespace)
+            self.api.delete(resource, name, namespace)
         return name, namespace
 
 

@@ -113,7 +113,7 @@ def test_devices_out_of_reach_are_given_back() -> None:
 
 
 def test_a_pod_waits_until_its_devices_are_ready() -> None:
-    bound = {
+    bound: dict[str, Any] = {
         "bindsToNode": True,
         "bindingConditions": ["ready"],
         "bindingFailureConditions": ["no"],
@@ -138,7 +138,7 @@ def test_a_pod_waits_until_its_devices_are_ready() -> None:
 
 
 def test_devices_that_never_get_ready_are_taken_back() -> None:
-    bound = {
+    bound: dict[str, Any] = {
         "bindsToNode": True,
         "bindingConditions": ["ready"],
         "bindingFailureConditions": ["no"],
