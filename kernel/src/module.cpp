@@ -47,10 +47,9 @@ int add_tally(Session& self, std::optional<int> key, std::optional<int> admissio
     return self.packing.topology().add_tally(std::move(tally));
 }
 
-int add_ask(Session& self, int shape, int site, std::vector<int> places, bool anywhere,
-            const Ints& request, const std::vector<Spread>& spread,
-            const std::vector<Affinity>& affinity, const std::vector<std::pair<int, bool>>& apart,
-            std::vector<int> together, std::vector<int> exclusive, std::vector<int> pins) {
+int add_rules(Session& self, const std::vector<Spread>& spread,
+              const std::vector<Affinity>& affinity, const std::vector<std::pair<int, bool>>& apart,
+              std::vector<int> together, std::vector<int> exclusive, std::vector<int> pins) {
     Rules rules;
     for (const auto& [tally, skew, domains, own] : spread) {
         rules.spread.push_back({tally, skew, domains, own});
@@ -60,14 +59,20 @@ int add_ask(Session& self, int shape, int site, std::vector<int> places, bool an
     rules.together = std::move(together);
     rules.exclusive = std::move(exclusive);
     rules.pins = std::move(pins);
-    return self.packing.topology().add_ask({shape,
-                                            site,
-                                            std::move(places),
-                                            anywhere,
-                                            Request(to_amounts(request)),
-                                            std::move(rules),
-                                            {},
-                                            false});
+    return self.packing.topology().add_rules(std::move(rules));
+}
+
+int add_ask(Session& self, int shape, int site, std::vector<int> places, bool anywhere,
+            const Ints& request, int rules) {
+    Topology& topology = self.packing.topology();
+    return topology.add_ask({shape,
+                             site,
+                             std::move(places),
+                             anywhere,
+                             Request(to_amounts(request)),
+                             topology.rules(rules),
+                             {},
+                             false});
 }
 
 void set_arrivals(Session& self, const std::vector<std::vector<Coming>>& by_pool) {
@@ -185,8 +190,10 @@ void bind_making(nb::class_<Session>& bound) {
         .def(
             "hold", [](Session& self, int shape) { self.packing.topology().hold(shape); },
             "shape"_a)
+        .def("add_rules", &add_rules, "spread"_a, "affinity"_a, "apart"_a, "together"_a,
+             "exclusive"_a, "pins"_a)
         .def("add_ask", &add_ask, "shape"_a, "site"_a, "places"_a, "anywhere"_a, "request"_a,
-             "spread"_a, "affinity"_a, "apart"_a, "together"_a, "exclusive"_a, "pins"_a)
+             "rules"_a)
         .def("set_arrivals", &set_arrivals, "by_pool"_a);
 }
 

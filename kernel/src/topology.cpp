@@ -35,6 +35,11 @@ int Topology::add_shape(Shape shape) {
 
 void Topology::counts(int tally, int shape) { shapes_.at(shape).counted.push_back(tally); }
 
+int Topology::add_rules(Rules rules) {
+    rules_.push_back(std::move(rules));
+    return static_cast<int>(rules_.size()) - 1;
+}
+
 int Topology::add_ask(Ask ask) {
     asks_.push_back(std::make_unique<Ask>(std::move(ask)));
     return static_cast<int>(asks_.size()) - 1;

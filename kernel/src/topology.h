@@ -33,6 +33,9 @@ public:
     // Lets those who have to be together with a tally's pods go elsewhere, too: the volume that
     // they share was there before, and can be used wherever it says.
     void release(int tally);
+    // What other pods mean for asks that are alike in it.
+    int add_rules(Rules rules);
+    const Rules& rules(int id) const { return rules_.at(id); }
     int add_ask(Ask ask);
     void set_arrivals(std::vector<std::vector<Arrivals>> by_pool);
 
@@ -133,6 +136,7 @@ private:
     std::vector<std::unique_ptr<Tally>> tallies_;
     // They keep their place: one may be looked at while Python, asked meanwhile, tells of others.
     std::deque<Shape> shapes_;
+    std::deque<Rules> rules_;
     std::vector<std::unique_ptr<Ask>> asks_;
     std::vector<std::vector<Arrivals>> arrivals_;
     std::vector<Opened> opened_;

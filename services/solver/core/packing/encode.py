@@ -30,6 +30,7 @@ from services.solver.core.packing.supply import Supply
 from services.solver.core.pods import ask as asking
 from services.solver.core.pods.ask import NOTHING_KNOWN, Ask, KnownNodes
 from services.solver.core.pods.companions import Reach, together
+from services.solver.core.pods.kinds import kinds
 from services.solver.core.pods.workload import Group, Workload, workload
 from services.solver.core.reading.residents import compared
 from services.solver.core.standing.free_volumes import FreeVolumes
@@ -77,17 +78,23 @@ def encode(
     work = workload(snapshot, now, reader.pods.of(snapshot.pods, snapshot.shapes), nodes)
     preferring = bool(nodes.prefer_no_schedule().any() or claims.prefer_no_schedule().any())
     preferring = preferring or _pools_prefer_no_schedule(snapshot)
-    asks = _asks(snapshot, work, options, preferring=preferring, memory=memory)
+    waiting = {group.shape.id: group.shape for group in work.groups}
+    first = kinds(waiting.values())
+    unlike = {shape.id: shape for shape in first.values()}
+    made = _asks(snapshot, options, unlike.values(), preferring=preferring, memory=memory)
+    asks = {
+        number: asking.alike(made[first[number].id], first[number], shape)
+        for number, shape in waiting.items()
+    }
     daemons = _daemons(snapshot, options, memory)
-    waiting = [group.shape for group in work.groups]
     coming = [one.shape for one in daemons.values()]
-    dimensions = Dimensions.of(shape.requests for shape in (*waiting, *coming))
+    dimensions = Dimensions.of(shape.requests for shape in (*waiting.values(), *coming))
     bought = Bought(snapshot.observed_allocatable, dimensions, daemons, sold.by_pool)
     found, refused = templates(snapshot, now, bought, memory.few)
-    looking = map(compared, (*waiting, *_daemon_shapes(snapshot)))
+    looking = map(compared, (*unlike.values(), *_daemon_shapes(snapshot)))
     there = work.bound.residents.compared(work.bound.by_shape)
-    keys = _asked(one for many in asks.values() for one in many).union(there, *looking)
-    keys |= _told_of_volumes(snapshot, waiting)
+    keys = _asked(one for number in unlike for one in asks[number]).union(there, *looking)
+    keys |= _told_of_volumes(snapshot, waiting.values())
     given = StandingInput(
         snapshot=snapshot,
         workload=work,
@@ -118,13 +125,13 @@ def encode(
 
 def _asks(
     snapshot: ClusterSnapshot,
-    work: Workload,
     options: SolveOptions,
+    shapes: Iterable[PodShape],
     *,
     preferring: bool,
     memory: Memory,
 ) -> dict[int, tuple[Ask, ...]]:
-    """Return what waiting pods ask for, by id of the shape, in the order of their groups."""
+    """Return what pods of these shapes ask for, by id of the shape."""
     policy = options.preference_policy
     nodes = cache(lambda: _known_nodes(snapshot))
 
@@ -134,7 +141,7 @@ def _asks(
         make = partial(asking.asks, shape, policy, prefer_no_schedule=preferring)
         return memory.many(("asks", policy, preferring), make, shape)
 
-    return {group.shape.id: asks(group.shape) for group in work.groups}
+    return {shape.id: asks(shape) for shape in shapes}
 
 
 def _known_nodes(snapshot: ClusterSnapshot) -> KnownNodes:

@@ -50,6 +50,9 @@ class Ask:
     """What is hard of a shape; the terms of one set in `affinity` are for one and the same pod."""
 
     shape: PodShape
+    kind: int
+    """Id of the first shape that has the same rules: what asks of one kind have in common, such as
+    their terms, is the same object."""
     node_places: tuple[Place, ...]
     """By node selector and node affinity: what topology spread counts nodes by."""
     places: tuple[Place, ...]
@@ -119,6 +122,30 @@ def asks(
     return tuple(found)
 
 
+def alike(made: tuple[Ask, ...], first: PodShape, shape: PodShape) -> tuple[Ask, ...]:
+    """Return what a shape asks for.
+
+    Args:
+        made: what the first one of its kind asks for.
+        first: that one.
+        shape: the shape.
+    """
+    if shape is first:
+        return made
+    own = (shape if one.shape is first else _requesting(one.shape, shape) for one in made)
+    return tuple(replace(one, shape=mine) for one, mine in zip(made, own, strict=True))
+
+
+def _requesting(wishes: PodShape, shape: PodShape) -> PodShape:
+    """Return the shape with some wishes given up, as one of its kind has done."""
+    return replace(
+        wishes,
+        id=shape.id,
+        requests=shape.requests,
+        request_fields=shape.request_fields,
+    )
+
+
 def daemon(shape: PodShape) -> Ask:
     """Return what a daemon pod asks of its node: labels and taints, no more."""
     bare = _without_preferences(shape)
@@ -177,6 +204,7 @@ def _ask(shape: PodShape, effects: frozenset[Effect], nodes: KnownNodes = NOTHIN
     preferred = tuple((wish.term,) for wish in shape.preferred_affinity)
     return Ask(
         shape=shape,
+        kind=shape.id,
         node_places=hard_places,
         places=places,
         spread=shape.topology_spread,

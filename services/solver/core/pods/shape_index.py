@@ -129,11 +129,16 @@ class ShapeIndex:
                     for value in one.values
                 )
             )
-        return [
-            number
-            for number in self._candidates(selector, namespace)
-            if selector.matches(dict(self.shape(number).labels))
-        ]
+        known: dict[int, bool] = {}  # shapes of one kind have the same labels
+
+        def matches(shape: PodShape) -> bool:
+            found = known.get(id(shape.labels))
+            if found is None:
+                found = known[id(shape.labels)] = selector.matches(dict(shape.labels))
+            return found
+
+        candidates = self._candidates(selector, namespace)
+        return [number for number in candidates if matches(self.shape(number))]
 
     def _all(self, namespace: str) -> frozenset[int]:
         found = self._everyone.get(namespace)

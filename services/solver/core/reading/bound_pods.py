@@ -136,7 +136,7 @@ class BoundPods:
 
     def has_any(self, shapes: Iterable[int]) -> bool:
         """Tell whether there are pods of any of these shapes, by id."""
-        return any(one in self.by_shape for one in shapes)
+        return not self.by_shape.keys().isdisjoint(shapes)
 
     def with_shared_volumes(self) -> Iterator[PodShape]:
         """Yield the shapes whose pods have volumes that several pods use, in order of their ids."""

@@ -61,7 +61,12 @@ class Algebra:
         self._asks: dict[int, int] = {}
         self._kept: list[Ask] = []
         """All asks that are known by their identity, so that none is used twice."""
+        self._known_rules: dict[int, tuple[int, Rules]] = {}
+        """Numbers of rules by their identity, which nothing else gets while they are here."""
         self._sites: dict[object, int] = {}
+        self._sites_of_kinds: dict[tuple[int, ...], int] = {}
+        """The same by the kind of an ask and the identities of what it says; `_kept` keeps those.
+        """
         self._site_of: list[Ask] = []
         self._places: list[tuple[Ask, Place]] = []
         self._places_of: dict[int, list[int]] = {}
@@ -127,7 +132,7 @@ class Algebra:
             own = exclusives(shape)
             found = self.packing.add_shape(
                 _is_limited(shape),
-                conflict(own, own),
+                bool(own) and conflict(own, own),
                 needs_grant(shape),
                 [self.volume_claim(one.claim) for one in shape.shared_volumes if one.exclusive],
             )
@@ -175,6 +180,18 @@ class Algebra:
             self._places_of[site],
             bool(ask.places),
             self.ground.dimensions.requests(ask.shape.requests),
+            self._rules(rules),
+        )
+        self._asks[id(ask)] = number
+        self._kept.append(ask)
+        return number
+
+    def _rules(self, rules: Rules) -> int:
+        """Return the number of what other pods mean for some asks."""
+        known = self._known_rules.get(id(rules))
+        if known is not None:
+            return known[0]
+        number = self.packing.add_rules(
             [
                 (
                     rule.tally.number,
@@ -190,14 +207,21 @@ class Algebra:
             [self.volume_claim(claim) for claim in rules.exclusive],
             sorted(map(self.key, rules.pins)),
         )
-        self._asks[id(ask)] = number
-        self._kept.append(ask)
+        self._known_rules[id(rules)] = number, rules
         return number
 
     def _site(self, ask: Ask) -> int:
         """Return the number of the labels, names and taints that an ask is about."""
+        alike = ask.kind, id(ask.places), id(ask.node_places), id(ask.effects), id(ask.lacking)
+        found = self._sites_of_kinds.get(alike)
+        if found is None:
+            found = self._sites_of_kinds[alike] = self._find_site(ask)
+        return found
+
+    def _find_site(self, ask: Ask) -> int:
         shape = ask.shape
-        name = ask.places, ask.node_places, shape.tolerations, ask.effects, exclusives(shape)
+        rules = shape.tolerations, ask.effects, exclusives(shape), ask.lacking
+        name = ask.places, ask.node_places, rules
         found = self._sites.get(name)
         if found is None:
             found = self._sites[name] = len(self._site_of)

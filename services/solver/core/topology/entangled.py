@@ -6,8 +6,9 @@ square of their number. Those that select most wait, with that as the reason, an
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 from libs.domain.topology import NodeInclusionPolicy, TopologySpread
 from services.solver.core.pods.ask import Ask
@@ -23,18 +24,23 @@ _Use = tuple[int, Hashable, Callable[[], int]]
 most: asked once per rule."""
 
 
-def entangled(asks: Collection[Ask], index: ShapeIndex, bound: BoundPods) -> frozenset[int]:
+def entangled(
+    alike: Collection[Sequence[Ask]], index: ShapeIndex, bound: BoundPods
+) -> frozenset[int]:
     """Return the ids of shapes without which rules and what they count are at most `MOST_PAIRS`.
 
     Args:
-        asks: of pods that wait.
+        alike: asks of pods that wait, those with the same rules in one.
         index: finds the shapes that their rules count.
         bound: pods that run, whose rules are about those that wait.
     """
     # Nearly always what is cheap to know suffices: that equal rules are one makes it only less.
-    if sum(_sizes(_uses(asks, index, bound, by_value=False)).values()) <= MOST_PAIRS:
+    firsts = [many[0] for many in alike]
+    about = list(_about(alike, bound))
+    cheap = _sizes(chain(_uses(firsts, index, by_value=False), about))
+    if sum(cheap.values()) <= MOST_PAIRS:
         return frozenset()
-    uses = list(_uses(asks, index, bound, by_value=True))
+    uses = [*_uses(chain.from_iterable(alike), index, by_value=True), *about]
     size = _sizes(uses)
     if sum(size.values()) <= MOST_PAIRS:
         return frozenset()
@@ -71,9 +77,7 @@ def _selecting_most(uses: Iterable[_Use], size: Mapping[Hashable, int]) -> froze
     return frozenset(found)
 
 
-def _uses(
-    asks: Collection[Ask], index: ShapeIndex, bound: BoundPods, *, by_value: bool
-) -> Iterator[_Use]:
+def _uses(asks: Iterable[Ask], index: ShapeIndex, *, by_value: bool) -> Iterator[_Use]:
     """Yield who has which rule: by what it says, or only by which object says so."""
 
     def named(one: object) -> Hashable:
@@ -90,8 +94,12 @@ def _uses(
             # Counted are those whom it selects and, for these, those who have it.
             yield shape.id, ("near", named(term)), partial(index.most_matching, term)
             yield shape.id, ("apart", named(term)), partial(index.most_matching, term)
+
+
+def _about(alike: Iterable[Sequence[Ask]], bound: BoundPods) -> Iterator[_Use]:
+    """Yield whom rules of pods that run may be about."""
     if bound.residents.by_term:
-        for shape in {ask.shape.id: ask.shape for ask in asks}.values():
+        for shape in {ask.shape.id: ask.shape for many in alike for ask in many}.values():
             yield shape.id, ("bound", shape.id), partial(bound.residents.most_about, shape)
 
 

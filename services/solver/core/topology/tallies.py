@@ -5,7 +5,7 @@ means for whom.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from libs.domain import labels as label_keys
@@ -34,13 +34,13 @@ class Tallies:
         self.entangled: frozenset[int] = frozenset()
         """Ids of shapes whose rules are too many, so that they wait; nothing is made for them."""
         self._index = ShapeIndex((), {})
-        self._rules: dict[int, Rules] = {}
-        """By id of the ask; `_asks` keeps the asks, so that no id is used twice."""
+        self._rules: dict[_Likeness, Rules] = {}
         self._by_terms: dict[tuple[int, ...], _Matching] = {}
         """By the identities of the terms."""
-        self._spread: dict[int, list[Tally]] = {}
-        """By id of the ask, one per constraint."""
+        self._spread: dict[_Likeness, list[Tally]] = {}
+        """One per constraint."""
         self._asks: list[Ask] = []
+        """Kept, so that nothing else gets the identity of their rules."""
         self._alone: Container[int] = ()
 
     def build(
@@ -62,24 +62,27 @@ class Tallies:
         """
         self._alone = alone
         self._index = ShapeIndex(coming.values(), namespaces, bound)
-        self.entangled = entangled(_with_all_wishes(asks), self._index, bound)
+        largest = _with_all_wishes(asks)
+        self.entangled = entangled(_alike(largest), self._index, bound)
         asks = [ask for ask in asks if ask.shape.id not in self.entangled]
         self._asks = asks
         hard = {ask.shape.id: ask for ask in asks}
         owning = {one: shape for one, shape in coming.items() if one not in self.entangled}
         self._own_tallies(owning, frozenset(hard), bound)
         self._volume_tallies((*coming.values(), *bound.with_shared_volumes()))
-        for ask in (*_with_all_wishes(asks), *hard.values()):
-            for tally in self._tallies_of(ask):
-                tally.hard |= hard[ask.shape.id] is ask
-                tally.readers.add(ask.shape.id)
+        largest = [ask for ask in largest if ask.shape.id not in self.entangled]
+        for many in _alike((*largest, *hard.values())):
+            for tally in self._tallies_of(many[0]):
+                tally.hard |= any(hard[ask.shape.id] is ask for ask in many)
+                tally.readers.update(ask.shape.id for ask in many)
 
     def rules(self, ask: Ask) -> Rules:
         """Return what other pods mean for an ask."""
-        found = self._rules.get(id(ask))
+        known = _likeness(ask)
+        found = self._rules.get(known)
         if found is None:
             self._asks.append(ask)
-            found = self._rules[id(ask)] = self._make_rules(ask)
+            found = self._rules[known] = self._make_rules(ask)
         return found
 
     def keepers(self, shape: PodShape) -> Sequence[Keeper]:
@@ -122,10 +125,11 @@ class Tallies:
             self._keepers[number].append(keeper)
 
     def _spread_tallies(self, ask: Ask) -> list[Tally]:
-        known = self._spread.get(id(ask))
+        alike = _likeness(ask)
+        known = self._spread.get(alike)
         if known is None:
             known = [self._spread_tally(constraint, ask) for constraint in ask.spread]
-            self._spread[id(ask)] = known
+            self._spread[alike] = known
         return [*known]
 
     def _spread_tally(self, constraint: TopologySpread, ask: Ask) -> Tally:
@@ -241,6 +245,23 @@ class Tallies:
             return False
         own = {shape.id}
         return tally.shapes == own and tally.readers <= own
+
+
+_Likeness = tuple[int, int | None, int, int, int]
+"""What asks with the same rules have in common: their kind, whom the pod leads, and the identities
+of what they say of others."""
+
+
+def _likeness(ask: Ask) -> _Likeness:
+    return ask.kind, ask.leads, id(ask.spread), id(ask.affinity), id(ask.anti_affinity)
+
+
+def _alike(asks: Iterable[Ask]) -> Collection[list[Ask]]:
+    """Return the asks, those with the same rules in one."""
+    found: dict[_Likeness, list[Ask]] = defaultdict(list)
+    for ask in asks:
+        found[_likeness(ask)].append(ask)
+    return found.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
