@@ -249,7 +249,7 @@ OTHERS = [
         ),
         (INVALID, "spec.strategy.rollingUpdate.maxUnavailable"),
     ),
-    unjudged(
+    other(
         "stateful set: unknown policy",
         APPS + "statefulsets",
         a_workload("StatefulSet", podManagementPolicy="Random"),
@@ -267,7 +267,7 @@ OTHERS = [
         a_job(parallelism=-1),
         (INVALID, "spec.parallelism"),
     ),
-    unjudged(
+    other(
         "cron job: bad schedule",
         BATCH + "cronjobs",
         {
