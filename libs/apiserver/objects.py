@@ -20,6 +20,7 @@ from libs.apiserver.rules import (
     budgets,
     claims,
     nodes,
+    persistent_volumes,
     pods,
     podspec,
     priorities,
@@ -184,6 +185,11 @@ def _templated(obj: Object) -> Iterable[FieldError]:
         yield from workloads.validate_selected_template(spec)
 
 
+def _claim(obj: Object) -> Iterable[FieldError]:
+    claims.settle_sources(obj["spec"])
+    return claims.validate(obj)
+
+
 def _storage_class(obj: Object) -> Iterable[FieldError]:
     storage.default_class(obj)
     return storage.validate_class(obj)
@@ -192,8 +198,8 @@ def _storage_class(obj: Object) -> Iterable[FieldError]:
 _RULES: Mapping[str, Rules] = MappingProxyType(
     {
         "core/v1.Node": _node,
-        "core/v1.PersistentVolume": storage.validate_volume,
-        "core/v1.PersistentVolumeClaim": claims.validate,
+        "core/v1.PersistentVolume": persistent_volumes.validate,
+        "core/v1.PersistentVolumeClaim": _claim,
         "core/v1.Pod": _pod,
         "core/v1.PodTemplate": _pod_template,
         "core/v1.ReplicationController": _controller,

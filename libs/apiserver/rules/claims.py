@@ -22,6 +22,12 @@ from libs.domain import quantity_text
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
 _MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_SOURCES = (
+    ("", "PersistentVolumeClaim"),
+    ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+)
+"""What the old style of naming a source can name."""
+
 _FIXED = (
     "spec is immutable after creation except resources.requests and volumeAttributesClassName "
     "for bound claims"
@@ -51,6 +57,18 @@ def validate_spec(spec: Stored, at: str) -> Iterator[FieldError]:
             yield from _validate_source(spec[name], f"{at}.{name}")
     yield from _validate_pair(spec, at)
     yield from formed_if_present(spec, at, "volumeAttributesClassName", names.subdomain)
+
+
+def settle_sources(spec: Object) -> None:
+    """Drop an old-style source that it cannot be, and say the rest in the new style too."""
+    source = spec.get("dataSource")
+    if source is not None and (source.get("apiGroup") or "", source.get("kind", "")) not in _SOURCES:
+        del spec["dataSource"]
+    elif source is not None:
+        spec.setdefault("dataSourceRef", dict(source))
+    other = spec.get("dataSourceRef")
+    if source is None and other is not None and not other.get("namespace"):
+        spec["dataSource"] = {name: other[name] for name in other if name != "namespace"}
 
 
 def validate_modes(modes: Sequence[str], at: str) -> Iterator[FieldError]:

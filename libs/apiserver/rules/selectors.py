@@ -93,7 +93,8 @@ def _validate_field(entry: Stored, at: str) -> Iterator[FieldError]:
 
 def validate_topology_terms(terms: Sequence[Stored], at: str) -> Iterator[FieldError]:
     """Yield what is wrong with the topologies in which volumes may be made."""
-    before: list[Stored] = []
+    # One without expressions is as good as those that are not there yet.
+    before: list[Stored] = [{}]
     for index, term in enumerate(terms):
         where, held = f"{at}[{index}]", {}
         for number, entry in enumerate(term.get("matchLabelExpressions") or ()):

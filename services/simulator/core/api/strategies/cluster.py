@@ -11,7 +11,8 @@ from libs.apiserver.field_errors import (
     wrong,
 )
 from libs.apiserver.metadata import IMMUTABLE
-from libs.apiserver.rules import claims, nodes, podspec, priorities, storage
+from libs.apiserver.rules import nodes, podspec, priorities
+from services.simulator.core.api.strategies.generations import count_changes, start_at_one
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 _SET = "field is immutable when `immutable` is set"
@@ -110,24 +111,6 @@ def assign_address(service: Object, _now: str) -> None:
     spec.setdefault("ipFamilyPolicy", "SingleStack")
 
 
-def default_claim(obj: Object) -> None:
-    """Fill in the defaults of a PersistentVolumeClaim."""
-    obj["spec"].setdefault("volumeMode", "Filesystem")
-    obj["status"].setdefault("phase", "Pending")
-
-
-def default_volume(obj: Object) -> None:
-    """Fill in the defaults of a PersistentVolume."""
-    obj["spec"].setdefault("volumeMode", "Filesystem")
-    obj["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
-    obj["status"].setdefault("phase", "Pending")
-
-
-def start_pending(obj: Object, _now: str) -> None:
-    """Start a volume or claim as Pending."""
-    obj["status"] = {"phase": "Pending"}
-
-
 def default_priority_class(obj: Object) -> None:
     """Fill in the preemption policy."""
     obj.setdefault("preemptionPolicy", "PreemptLowerPriority")
@@ -140,18 +123,6 @@ def fixed_priority(new: Object, old: Stored) -> list[FieldError]:
         found.append(not_allowed("value", "may not be changed in an update."))
     if new.get("preemptionPolicy") != old.get("preemptionPolicy"):
         found.append(wrong("preemptionPolicy", new.get("preemptionPolicy"), IMMUTABLE))
-    return found
-
-
-def fixed_storage(new: Object, old: Stored) -> list[FieldError]:
-    """Refuse changes of what a class says about volumes that exist."""
-    found = [
-        not_allowed(name, f"updates to {name} are forbidden.")
-        for name in ("parameters", "provisioner", "reclaimPolicy")
-        if new.get(name) != old.get(name)
-    ]
-    if new.get("volumeBindingMode") != old.get("volumeBindingMode"):
-        found.append(wrong("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE))
     return found
 
 
@@ -188,48 +159,12 @@ def validate_lease(lease: Object) -> list[FieldError]:
     return found
 
 
-def start_at_one(obj: Object, _now: str) -> None:
-    """Start counting generations."""
-    obj["metadata"]["generation"] = 1
-
-
-def count_changes(new: Object, old: Stored) -> None:
-    """Count every change outside metadata and status."""
-    own = [key for key in {*new, *old} if key not in ("metadata", "status")]
-    if any(new.get(key) != old.get(key) for key in own):
-        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-
-
 def default_role_binding(obj: Object) -> None:
     """Fill in the API group of the role and the subjects."""
     obj["roleRef"].setdefault("apiGroup", "rbac.authorization.k8s.io")
     for subject in obj.get("subjects", ()):
         if subject.get("kind") in ("User", "Group"):
             subject.setdefault("apiGroup", "rbac.authorization.k8s.io")
-
-
-def default_autoscaler(obj: Object) -> None:
-    """Fill in the defaults of a HorizontalPodAutoscaler."""
-    spec = obj["spec"]
-    spec.setdefault("minReplicas", 1)
-    if not spec.get("metrics"):
-        target = {"type": "Utilization", "averageUtilization": 80}
-        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
-
-
-def default_csi_driver(obj: Object) -> None:
-    """Fill in the defaults of a CSIDriver."""
-    spec = obj["spec"]
-    for name in (
-        "attachRequired",
-        "podInfoOnMount",
-        "storageCapacity",
-        "requiresRepublish",
-        "seLinuxMount",
-    ):
-        spec.setdefault(name, name == "attachRequired")
-    spec.setdefault("fsGroupPolicy", "ReadWriteOnceWithFSType")
-    spec.setdefault("volumeLifecycleModes", ["Persistent"])
 
 
 def validate_event(obj: Object) -> list[FieldError]:
@@ -257,18 +192,6 @@ SERVICE = Strategy(
     default=default_service, prepare_create=assign_address, check_name=names.label_1035
 )
 LIMIT_RANGE = Strategy(default=default_limit_range)
-STORAGE_CLASS = Strategy(
-    default=storage.default_class,
-    validate=storage.validate_class,
-    validate_update=fixed_storage,
-)
-CLAIM = Strategy(
-    default=default_claim,
-    prepare_create=start_pending,
-    validate=claims.validate,
-    validate_update=claims.validate_update,
-)
-VOLUME = Strategy(default=default_volume, prepare_create=start_pending)
 PRIORITY_CLASS = Strategy(
     default=default_priority_class,
     prepare_create=start_at_one,
@@ -279,8 +202,4 @@ PRIORITY_CLASS = Strategy(
 COUNTED = Strategy(prepare_create=start_at_one, prepare_update=count_changes)
 ROLE = Strategy(check_name=names.path_segment)
 ROLE_BINDING = Strategy(default=default_role_binding, check_name=names.path_segment)
-AUTOSCALER = Strategy(default=default_autoscaler)
-CSI_DRIVER = Strategy(
-    default=default_csi_driver, prepare_create=start_at_one, prepare_update=count_changes
-)
 NEW_EVENT = Strategy(validate=validate_event)

@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.strategies import cluster, crds, pods, workloads
+from services.simulator.core.api.strategies import (
+    autoscaling,
+    cluster,
+    crds,
+    pods,
+    storage,
+    workloads,
+)
 from services.simulator.core.api.strategies.custom import CUSTOM
 from services.simulator.core.api.strategies.strategy import Strategy
 
@@ -20,8 +27,8 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "leases.coordination.k8s.io": cluster.LEASE,
         "services": cluster.SERVICE,
         "limitranges": cluster.LIMIT_RANGE,
-        "persistentvolumeclaims": cluster.CLAIM,
-        "persistentvolumes": cluster.VOLUME,
+        "persistentvolumeclaims": storage.CLAIM,
+        "persistentvolumes": storage.VOLUME,
         "events.events.k8s.io": cluster.NEW_EVENT,
         "replicationcontrollers": workloads.REPLICATION_CONTROLLER,
         "podtemplates": workloads.POD_TEMPLATE,
@@ -32,8 +39,12 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "jobs.batch": workloads.JOB,
         "cronjobs.batch": workloads.CRON_JOB,
         "poddisruptionbudgets.policy": workloads.BUDGET,
-        "storageclasses.storage.k8s.io": cluster.STORAGE_CLASS,
-        "csidrivers.storage.k8s.io": cluster.CSI_DRIVER,
+        "storageclasses.storage.k8s.io": storage.CLASS,
+        "volumeattributesclasses.storage.k8s.io": storage.ATTRIBUTES_CLASS,
+        "csidrivers.storage.k8s.io": storage.DRIVER,
+        "csinodes.storage.k8s.io": storage.NODE,
+        "csistoragecapacities.storage.k8s.io": storage.CAPACITY,
+        "volumeattachments.storage.k8s.io": storage.ATTACHMENT,
         "priorityclasses.scheduling.k8s.io": cluster.PRIORITY_CLASS,
         "endpointslices.discovery.k8s.io": cluster.COUNTED,
         "deviceclasses.resource.k8s.io": cluster.COUNTED,
@@ -43,7 +54,7 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "clusterroles.rbac.authorization.k8s.io": cluster.ROLE,
         "rolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
         "clusterrolebindings.rbac.authorization.k8s.io": cluster.ROLE_BINDING,
-        "horizontalpodautoscalers.autoscaling": cluster.AUTOSCALER,
+        "horizontalpodautoscalers.autoscaling": autoscaling.AUTOSCALER,
     }
 )
 

@@ -1,0 +1,76 @@
+"""Volumes, claims, classes, CSI: what each defaults, sets and refuses."""
+
+from libs.apiserver.field_errors import FieldError, not_allowed, wrong
+from libs.apiserver.metadata import IMMUTABLE
+from libs.apiserver.rules import claims, persistent_volumes
+from libs.apiserver.rules import storage as rules
+from services.simulator.core.api.strategies.generations import count_changes, start_at_one
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+
+
+def default_claim(obj: Object) -> None:
+    """Fill in the defaults of a PersistentVolumeClaim."""
+    obj["spec"].setdefault("volumeMode", "Filesystem")
+    obj["status"].setdefault("phase", "Pending")
+
+
+def prepare_claim(obj: Object, now: str) -> None:
+    """Start a claim as pending; name what its volume is made of in both styles."""
+    start_pending(obj, now)
+    claims.settle_sources(obj["spec"])
+
+
+def default_volume(obj: Object) -> None:
+    """Fill in the defaults of a PersistentVolume."""
+    obj["spec"].setdefault("volumeMode", "Filesystem")
+    obj["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
+    obj["status"].setdefault("phase", "Pending")
+
+
+def start_pending(obj: Object, _now: str) -> None:
+    """Start a volume or claim as Pending."""
+    obj["status"] = {"phase": "Pending"}
+
+
+def fixed_class(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse changes of what a class says about volumes that exist."""
+    found = [
+        not_allowed(name, f"updates to {name} are forbidden.")
+        for name in ("parameters", "provisioner", "reclaimPolicy")
+        if new.get(name) != old.get(name)
+    ]
+    if new.get("volumeBindingMode") != old.get("volumeBindingMode"):
+        found.append(wrong("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE))
+    return found
+
+
+CLASS = Strategy(
+    default=rules.default_class,
+    validate=rules.validate_class,
+    validate_update=fixed_class,
+)
+ATTRIBUTES_CLASS = Strategy(
+    validate=rules.validate_attributes_class, validate_update=rules.fixed_attributes
+)
+CLAIM = Strategy(
+    default=default_claim,
+    prepare_create=prepare_claim,
+    validate=claims.validate,
+    validate_update=claims.validate_update,
+)
+VOLUME = Strategy(
+    default=default_volume,
+    prepare_create=start_pending,
+    validate=persistent_volumes.validate,
+    validate_update=persistent_volumes.fixed,
+)
+DRIVER = Strategy(
+    default=rules.default_driver,
+    prepare_create=start_at_one,
+    prepare_update=count_changes,
+    validate=rules.validate_driver,
+    warnings=rules.driver_warnings,
+)
+NODE = Strategy(validate=rules.validate_node)
+CAPACITY = Strategy(validate=rules.validate_capacity, validate_update=rules.fixed_capacity)
+ATTACHMENT = Strategy(validate=rules.validate_attachment, validate_update=rules.fixed_attachment)
