@@ -129,8 +129,10 @@ def _is_empty(error: FieldError) -> bool:
 def _is_unwritten(error: FieldError) -> bool:
     if error.reason == "FieldValueDuplicate":
         return error.message == duplicate("", "").message
+    if error.message.startswith(("Invalid value: null", "Unsupported value: null")):
+        return True
     if error.field == "spec.template.metadata.labels":
-        return error.message.startswith(("Invalid value: {}", "Invalid value: null"))
+        return error.message.startswith("Invalid value: {}")
     return error.reason == "FieldValueRequired" and not _NEEDED.fullmatch(error.field)
 
 

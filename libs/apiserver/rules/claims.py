@@ -62,7 +62,10 @@ def validate_spec(spec: Stored, at: str) -> Iterator[FieldError]:
 def settle_sources(spec: Object) -> None:
     """Drop an old-style source that it cannot be, and say the rest in the new style too."""
     source = spec.get("dataSource")
-    if source is not None and (source.get("apiGroup") or "", source.get("kind", "")) not in _SOURCES:
+    if (
+        source is not None
+        and (source.get("apiGroup") or "", source.get("kind", "")) not in _SOURCES
+    ):
         del spec["dataSource"]
     elif source is not None:
         spec.setdefault("dataSourceRef", dict(source))
