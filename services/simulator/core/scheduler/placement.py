@@ -1,4 +1,4 @@
-"""Putting pods on nodes: at once, or when their volumes are made and their devices ready.
+"""Putting pods on nodes: at once, or when volumes, devices and the rest of a gang are there.
 
 Apart from the scheduler, which decides where. Laws: a pod whose node is decided keeps its room
 whatever comes between; what the API refuses takes back all that was promised.
@@ -13,6 +13,7 @@ from services.simulator.core.api.errors import ApiError
 from services.simulator.core.objects import Object, split_key
 from services.simulator.core.part import Refusal
 from services.simulator.core.scheduler import devices, recorder, volumes
+from services.simulator.core.scheduler.gangs import Gangs
 from services.simulator.core.scheduler.recorder import Recorder
 from services.simulator.core.scheduler.view import View
 from services.simulator.core.timetable import Timetable
@@ -23,10 +24,11 @@ _WITHIN = timedelta(minutes=10)
 class Placements:
     """The pods whose node is decided and whose binding is not written."""
 
-    def __init__(self, api: DirectApi, view: View, record: Recorder) -> None:
+    def __init__(self, api: DirectApi, view: View, gangs: Gangs, events: Recorder) -> None:
         self._api = api
-        self._recorder = record
         self._view = view
+        self._gangs = gangs
+        self._recorder = events
         self._deadlines: Timetable[str] = Timetable()
         """Until when volumes and devices of an assumed pod have to be there."""
 
@@ -42,11 +44,12 @@ class Placements:
         try:
             for claim in devices.reserve(self._api, cluster, pod, node, now):
                 self._view.put("ResourceClaim", claim)
-            if not claims and devices.are_ready(cluster, pod):
+            if self._is_ready(pod):
                 self._bind(key, node, now)
                 return
             self._nominate(key, node)
-            self._deadlines.put(key, now + _WITHIN)
+            gang = self._gangs.of(pod)
+            self._deadlines.put(key, now + (gang.waits if gang else _WITHIN))
             for kind, changed in volumes.choose(self._api, cluster, claims, node):
                 self._view.put(kind, changed)
         except ApiError:
@@ -60,8 +63,7 @@ class Placements:
             pod = self._view.pods.get(key)
             if pod is None or key not in self._view.cluster.pods:
                 continue
-            cluster = self._view.cluster
-            if volumes.unbound_claims(cluster, pod) or not devices.are_ready(cluster, pod):
+            if not self._is_ready(pod):
                 continue
             try:
                 self._bind(key, node, now)
@@ -91,6 +93,12 @@ class Placements:
         if pod is not None and pod["spec"].get("resourceClaims"):
             for claim in devices.unreserve(self._api, self._view.cluster, pod):
                 self._view.put("ResourceClaim", claim)
+
+    def _is_ready(self, pod: Object) -> bool:
+        cluster = self._view.cluster
+        if volumes.unbound_claims(cluster, pod) or not devices.are_ready(cluster, pod):
+            return False
+        return not self._gangs.waits(pod)
 
     def _bind(self, key: str, node: str, now: datetime) -> None:
         namespace, name = split_key(key)

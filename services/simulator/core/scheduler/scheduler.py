@@ -13,7 +13,7 @@ from typing import Any
 
 from libs.domain.errors import InvalidRequest
 from libs.oracle.pods import read_pod
-from libs.oracle.verdict import Verdict
+from libs.oracle.verdict import Rejection, Verdict, refused_everywhere
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.feed import Change
@@ -22,6 +22,7 @@ from services.simulator.core.part import Outcome, Refusal, earliest
 from services.simulator.core.scheduler import devices, preemption, recorder, report
 from services.simulator.core.scheduler.aftermath import Aftermath, follow_up
 from services.simulator.core.scheduler.finder import Found, likeness
+from services.simulator.core.scheduler.gangs import PLUGIN, REJECTED, Gangs
 from services.simulator.core.scheduler.hints import EVERY_PLUGIN, Hints
 from services.simulator.core.scheduler.placement import Placements
 from services.simulator.core.scheduler.preemption import Candidate
@@ -58,7 +59,8 @@ class Scheduler:
         self._view = View(api)
         self._queue = SchedulingQueue()
         self._recorder = Recorder(api)
-        self._placements = Placements(api, self._view, self._recorder)
+        self._gangs = Gangs(api, self._view)
+        self._placements = Placements(api, self._view, self._gangs, self._recorder)
         self._hints = Hints(self._view.cluster)
         self._memo: _Refusal | None = None
 
@@ -67,20 +69,27 @@ class Scheduler:
         changes, happenings, refusals = self._view.follow()
         self._hints.add(happenings)
         for change in changes:
+            self._gangs.see(change)
+        for change in changes:
             self._see(change, now)
         for expired in self._placements.expired(now):
             self._push(expired, now)
-        failed = self._placements.finish(now)
-        for one in failed:
-            self._push(one.subject, now)
-        refusals += failed
+        refusals += self._finish(now)
         self._wake()
         self._recorder.sweep(now)
         effort = 0
         while effort < _EFFORT_OF_A_STEP and (key := self._queue.pop(now)) is not None:
             effort += _EFFORT_OF_A_POD + self._try(key, now, refusals)
+        refusals += self._finish(now)  # a gang may be whole now
         again = earliest(self._queue.next(now), self._placements.next(), self._recorder.next())
         return Outcome(again=again, refusals=tuple(refusals))
+
+    def _finish(self, now: datetime) -> list[Refusal]:
+        """Bind the pods for which all is there now; try those again that the API refuses."""
+        failed = self._placements.finish(now)
+        for one in failed:
+            self._push(one.subject, now)
+        return failed
 
     # The queue
 
@@ -93,6 +102,9 @@ class Scheduler:
                 self._placements.forget(key)
         elif key not in self._view.assumed and _asks_anew(change):
             self._push(key, now)
+            for sibling in self._gangs.siblings(pod):
+                if sibling in self._queue:
+                    self._queue.wake(sibling)
 
     def _push(self, key: str, now: datetime) -> None:
         pod = self._view.pods.get(key)
@@ -114,6 +126,8 @@ class Scheduler:
         for key, parked in self._queue.parked():
             if self._hints.help(parked):
                 self._queue.wake(key)
+                for sibling in self._gangs.siblings(parked.pod.obj):
+                    self._queue.wake(sibling)
         self._hints.clear()
 
     # One pod
@@ -135,6 +149,10 @@ class Scheduler:
         return 0
 
     def _schedule(self, key: str, pod: Object, now: datetime) -> int:
+        gang = self._gangs.of(pod)
+        if gang is not None and (lacking := self._gangs.lacking(gang, pod)):
+            self._hold_back(key, pod, lacking, now)
+            return 0
         memo = self._remembered(pod)
         found = Found(node="", verdict=memo.verdict, effort=0) if memo else None
         found = found or self._view.finder.find(pod)
@@ -146,7 +164,30 @@ class Scheduler:
         self._give_up(pod, after, now)
         plugins = frozenset(one.plugin for one in found.verdict.rejected.values()) or EVERY_PLUGIN
         self._queue.park(key, Parked(pod=read_pod(pod), plugins=plugins), now)
+        if gang is not None:
+            self._reject_siblings(pod, plugins, now)
         return found.effort
+
+    def _hold_back(self, key: str, pod: Object, lacking: str, now: datetime) -> None:
+        """Refuse a pod whose gang is not there yet; others of it bring it back."""
+        rejection = Rejection(plugin=PLUGIN, reasons=(lacking,))
+        message = refused_everywhere(self._view.cluster, rejection).message
+        self._refuse(pod, Refused(reason=report.UNSCHEDULABLE, message=message), now)
+        parked = Parked(pod=read_pod(pod), plugins=frozenset({PLUGIN}))
+        self._queue.park(key, parked, now)
+
+    def _reject_siblings(self, pod: Object, plugins: frozenset[str], now: datetime) -> None:
+        """Take the nodes back from pods that would have waited for one without a place."""
+        for key in self._gangs.siblings(pod):
+            sibling = self._view.pods[key]
+            if key not in self._view.assumed or not self._gangs.waits(sibling):
+                continue
+            self._placements.release(key)
+            namespace, name = split_key(key)
+            sibling = self._api.get("pods", name, namespace)  # its node was nominated just now
+            self._refuse(sibling, Refused(reason=report.UNSCHEDULABLE, message=REJECTED), now)
+            self._queue.push(key, sibling, self._priority(sibling), now)
+            self._queue.park(key, Parked(pod=read_pod(sibling), plugins=plugins), now)
 
     def _remembered(self, pod: Object) -> _Refusal | None:
         """Return what became of a pod just like this one, if nothing has changed since."""
