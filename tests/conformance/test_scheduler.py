@@ -220,7 +220,6 @@ def test_a_pod_of_another_scheduler_is_left_alone(
     assert "nodeName" not in cluster.get(f"{pods}/other").ok()["spec"]
 
 
-@pytest.mark.differs("Nobody is preempted")
 def test_a_higher_priority_takes_the_place_of_a_lower_one(
     cluster: Cluster,
     pods: str,
