@@ -87,16 +87,19 @@ def simulator(folder: Path) -> Iterator[Target]:
 
 
 @contextlib.contextmanager
-def binaries(folder: Path, assets: Path, arguments: Sequence[str] = ()) -> Iterator[Target]:
+def binaries(
+    folder: Path, assets: Path, arguments: Sequence[str] = (), *, bare: bool = False
+) -> Iterator[Target]:
     """Run etcd and kube-apiserver, with scheduler and controller-manager if they are there.
 
     Args:
         folder: for certificates, data and logs.
         assets: folder of the programs.
         arguments: further ones of kube-apiserver.
+        bare: start nothing else, whatever is there.
     """
-    with_controllers = (assets / "kube-controller-manager").exists()
-    with_scheduler = (assets / "kube-scheduler").exists()
+    with_controllers = not bare and (assets / "kube-controller-manager").exists()
+    with_scheduler = not bare and (assets / "kube-scheduler").exists()
     place = _Place(folder)
     with _Processes(folder) as processes:
         processes.start("etcd", place.etcd(assets))

@@ -1,23 +1,30 @@
-"""A real API server's answers against ours: the sequences in the floor file must agree."""
+"""A real API server's answers against ours: the sequences in the floor files must agree."""
 
 import gzip
 from pathlib import Path
 
+import pytest
+
 from services.simulator.transcripts import replay
 
-RECORDED = Path(__file__).parents[3] / "data" / "apiserver_transcripts.jsonl.gz"
-FLOOR = Path(__file__).with_name("transcripts_floor.txt")
+DATA = Path(__file__).parents[3] / "data"
 
 
-def test_every_sequence_of_the_floor_agrees_with_the_recording() -> None:
-    with gzip.open(RECORDED) as lines:
+@pytest.mark.parametrize(
+    ("recording", "floor"),
+    [
+        pytest.param("apiserver_transcripts.jsonl.gz", "transcripts_floor.txt", id="given"),
+        pytest.param("own_transcripts.jsonl.gz", "own_transcripts_floor.txt", id="our own"),
+    ],
+)
+def test_every_sequence_of_the_floor_agrees_with_the_recording(recording: str, floor: str) -> None:
+    with gzip.open(DATA / recording) as lines:
         results = {result.id: result for result in replay(lines)}
+    ids = Path(__file__).with_name(floor).read_text().split()
 
     agreeing = {id_ for id_, result in results.items() if result.agrees}
     print(f"{len(agreeing)} of {len(results)} sequences agree")
-    lost = {
-        id_: results[id_].differences for id_ in FLOOR.read_text().split() if id_ not in agreeing
-    }
+    lost = {id_: results[id_].differences for id_ in ids if id_ not in agreeing}
 
     assert lost == {}
 
