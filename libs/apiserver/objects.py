@@ -72,7 +72,7 @@ def judge(type_: str, document: Object) -> Judgement:
     except Mismatch as mismatch:
         return Judgement(errors=(_mismatch(mismatch),), unknown=unknown)
     choices = list(walking.choices(type_, obj))
-    errors = [one for one in _RULES.get(type_, _no_rules)(obj) if not _is_unwritten(one)]
+    errors = [one for one in _RULES.get(type_, _no_rules)(obj) if not _is_no_fault(one)]
     # Where a feature gate opens a value, its type declares it: files tell nothing of gates.
     declared = {one.path for one in choices if one.is_valid and _GATED.fullmatch(one.path)}
     errors = [one for one in errors if one.field not in declared or one.reason != _REFUSED]
@@ -109,14 +109,16 @@ def judge_metadata(found: Mapping[str, Any], kind: str) -> Judgement:
     sent = {name: found[name] for name in ("name", "labels", "annotations") if found.get(name)}
     check = names.label if kind == "Namespace" else names.subdomain
     errors = metadata.validate(sent, check, namespaced=False, custom=False)
-    kept = tuple(one for one in errors if not _is_unwritten(one))
+    kept = tuple(one for one in errors if not _is_no_fault(one))
     return Judgement(errors=kept, unknown=unknown)
 
 
 _ENVELOPE = ("apiVersion", "kind", "metadata")
 _REFUSED = "FieldValueNotSupported"
-_GATED = re.compile(r".*\.tolerations\[\d+\]\.operator")
+_GATED = re.compile(r".*\.(tolerations\[\d+\]\.operator|restartPolicyRules\[\d+\]\.action)")
 """Fields some of whose values only a feature gate opens."""
+_ALLOWED_BY_GATES = re.compile(r".*\bhostNetwork: Forbidden: when `hostUsers` is false")
+"""Refusals that a feature gate takes back: nodes declare it, and pods are kept to those."""
 _NEEDED = re.compile(r".*\.(topologyKey|nodeSelectorTerms|values|key|operator|effect)")
 """Fields without which what stands around them means nothing."""
 
@@ -126,7 +128,9 @@ def _is_empty(error: FieldError) -> bool:
     return error.message.startswith('Invalid value: "": ') and "should match" in error.message
 
 
-def _is_unwritten(error: FieldError) -> bool:
+def _is_no_fault(error: FieldError) -> bool:
+    if _ALLOWED_BY_GATES.fullmatch(f"{error.field}: {error.message}"):
+        return True
     if error.reason == "FieldValueDuplicate":
         return error.message == duplicate("", "").message
     if error.message.startswith(("Invalid value: null", "Unsupported value: null")):
