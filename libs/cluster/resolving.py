@@ -64,6 +64,23 @@ class Resolver:
                 found.append(claim)
         return tuple(found)
 
+    def of_template(
+        self, namespace: str, claims: Iterable[PodResourceClaim]
+    ) -> tuple[DeviceClaim, ...]:
+        """Return the devices that each pod of a template claims.
+
+        What does not exist yet, or is broken, counts as a claim that asks for nothing.
+        """
+        return tuple(self._of_template(namespace, one) for one in claims)
+
+    def _of_template(self, namespace: str, claim: PodResourceClaim) -> DeviceClaim:
+        try:
+            if claim.resource_claim_name:
+                return self._named(namespace, claim.resource_claim_name)
+            return self._template(namespace, claim.resource_claim_template_name)
+        except InvalidRequest:
+            return DeviceClaim()
+
     def _device(
         self, pod: PodRow, claim: PodResourceClaim, made: Mapping[str, str]
     ) -> DeviceClaim | None:

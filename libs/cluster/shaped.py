@@ -114,7 +114,9 @@ def _add_daemons(
     inputs: ShapedInputs,
 ) -> None:
     for key in sorted(daemons):
-        shape = daemons[key].finish(inputs.shapes, tracked)
+        made = daemons[key]
+        devices = inputs.resolver.of_template(key[0], made.resource_claims)
+        shape = made.finish(inputs.shapes, tracked, devices)
         found.shapes[shape.id] = shape
         found.daemonsets.append(workloads.daemonset(key, inputs.objects, shape.id))
 

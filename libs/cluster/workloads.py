@@ -37,7 +37,7 @@ from libs.kube.convert.workload import (
 from libs.kube.objects import device as device_objects
 from libs.kube.objects import karpenter, policy, provisioning, workload
 from libs.kube.objects.metadata import ObjectMeta
-from libs.kube.objects.pod import Pod, PodTemplate, PodTemplateSpec
+from libs.kube.objects.pod import Pod, PodResourceClaim, PodTemplate, PodTemplateSpec
 
 LOWEST_PRIORITY = -(2**31)
 
@@ -54,16 +54,17 @@ class Templated:
 
     raw: RawShape
     labels: Mapping[str, str]
-    device_claims: int = 0
-    """How many claims of devices each pod has; what they ask for is not looked at."""
+    resource_claims: tuple[PodResourceClaim, ...] = ()
 
-    def finish(self, shapes: Shapes, tracked: frozenset[str]) -> PodShape:
-        """Return the numbered shape."""
+    def finish(
+        self, shapes: Shapes, tracked: frozenset[str], devices: tuple[DeviceClaim, ...] = ()
+    ) -> PodShape:
+        """Return the numbered shape of pods with these claims of devices."""
         return shapes.finish(
             self.raw,
             Completion(
                 labels=filtered(self.labels, tracked),
-                device_claims=(DeviceClaim(),) * self.device_claims,
+                device_claims=devices,
             ),
         )
 
@@ -105,7 +106,7 @@ def daemons(
         found[key] = Templated(
             raw=shape,
             labels=template.metadata.labels if live is None else live.labels,
-            device_claims=len(template.spec.resource_claims),
+            resource_claims=tuple(template.spec.resource_claims),
         )
     return found
 

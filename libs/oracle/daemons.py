@@ -8,8 +8,10 @@ Source: the Kubernetes documentation of DaemonSets (taints and tolerations).
 
 from collections.abc import Iterable
 
-from libs.oracle.cluster import Cluster
+from libs.domain.errors import InvalidRequest
+from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters import node_affinity, node_name, taint_toleration
+from libs.oracle.filters.dynamic_resources import find_devices
 from libs.oracle.objects import KubeObject, metadata_of, name_of, namespace_of, spec_of
 from libs.oracle.pods import read_pod
 
@@ -28,6 +30,17 @@ def daemon_pods(cluster: Cluster, daemon_sets: Iterable[KubeObject], node: str) 
     """Return the unbound pods that the DaemonSets would make for a node of the cluster."""
     pods = [daemon_pod(daemon_set, node) for daemon_set in daemon_sets]
     return [pod for pod in pods if _belongs(cluster, pod, node)]
+
+
+def arriving_daemons(
+    cluster: Cluster, daemon_sets: Iterable[KubeObject], node: str
+) -> list[KubeObject]:
+    """Return those of the pods that get the devices which they claim on the node.
+
+    The others wait there without taking room.
+    """
+    pods = daemon_pods(cluster, daemon_sets, node)
+    return [pod for pod in pods if _gets_devices(cluster, pod, cluster.nodes[node])]
 
 
 def daemon_pod(daemon_set: KubeObject, node: str) -> KubeObject:
@@ -50,6 +63,32 @@ def daemon_pod(daemon_set: KubeObject, node: str) -> KubeObject:
         "metadata": metadata,
         "spec": {**spec, "tolerations": tolerations},
     }
+
+
+def _gets_devices(cluster: Cluster, pod: KubeObject, node: Node) -> bool:
+    references = spec_of(pod).get("resourceClaims") or ()
+    claims = [_claim(cluster, pod, one) for one in references]
+    found = [one for one in claims if one is not None]
+    if len(found) < len(claims):
+        return False
+    try:
+        return find_devices(cluster, found, node) is not None
+    except InvalidRequest:
+        return False
+
+
+def _claim(cluster: Cluster, pod: KubeObject, reference: KubeObject) -> KubeObject | None:
+    """Return a claim of the pod as its controller will make it; None if it will not."""
+    namespace = namespace_of(pod)
+    if name := reference.get("resourceClaimName"):
+        return cluster.resource_claims.get(f"{namespace}/{name}")
+    template = cluster.resource_claim_templates.get(
+        f"{namespace}/{reference.get('resourceClaimTemplateName')}"
+    )
+    if template is None:
+        return None
+    metadata = {"namespace": namespace, "name": f"{name_of(pod)}-{reference['name']}"}
+    return {"metadata": metadata, "spec": spec_of(spec_of(template))}
 
 
 def _belongs(cluster: Cluster, pod: KubeObject, node: str) -> bool:

@@ -29,7 +29,7 @@ from libs.domain.resources import NODES, NOTHING, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.oracle.cluster import Cluster, Node
-from libs.oracle.daemons import daemon_pods
+from libs.oracle.daemons import arriving_daemons
 from libs.oracle.filters import (
     node_affinity,
     node_name,
@@ -195,7 +195,7 @@ def put_option(
 def put_node(cluster: Cluster, node: KubeObject, daemon_sets: Iterable[KubeObject]) -> None:
     """Put a node into the cluster with the daemon pods that come to it."""
     cluster.put("Node", node)
-    for daemon in daemon_pods(cluster, daemon_sets, name_of(node)):
+    for daemon in arriving_daemons(cluster, daemon_sets, name_of(node)):
         cluster.bind(daemon, name_of(node))
 
 

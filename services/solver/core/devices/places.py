@@ -13,6 +13,7 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.capacity import InstanceType, NodeClassRef
 from libs.domain.device import REQUESTED_DRIVERS
+from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.reason import TargetKind
 from libs.domain.selector import NODE_NAME_FIELD
@@ -38,8 +39,7 @@ class Places:
         if found is None:
             name = self._standing.names[position]
             if self._is_node(position):
-                labels = dict(self._snapshot.nodes[name].labels)
-                found = {**label_keys.canonical_labels(labels), NODE_NAME_FIELD: name}
+                found = node_facts(self._snapshot.nodes[name])
             else:
                 found = _certain(self._snapshot.nodeclaims[name])
             self._facts[position] = found
@@ -64,7 +64,8 @@ class Places:
         if claim is None:
             return (offer,)
         published = self._inventory.drivers_on(name)
-        kind = self._type(claim.node_class, facts.get(label_keys.INSTANCE_TYPE, ""))
+        name_of_type = facts.get(label_keys.INSTANCE_TYPE, "")
+        kind = instance_type(self._snapshot, claim.node_class, name_of_type)
         coming = [
             pool
             for pool in (() if kind is None else kind.device_pools)
@@ -84,15 +85,26 @@ class Places:
             types = [columns.types[one] for one in np.unique(rows).tolist()]
         else:
             claim = self._snapshot.nodeclaims[self._standing.names[position]]
-            kind = self._type(claim.node_class, facts.get(label_keys.INSTANCE_TYPE, ""))
+            name = facts.get(label_keys.INSTANCE_TYPE, "")
+            kind = instance_type(self._snapshot, claim.node_class, name)
             types = [] if kind is None else [kind]
         kinds = dict.fromkeys(one.device_pools for one in types) or {(): None}
         return tuple(with_own(offer, template_offer(pools)) for pools in kinds)
 
-    def _type(self, node_class: NodeClassRef, name: str) -> InstanceType | None:
-        catalogue = self._snapshot.catalogues.get(node_class.key)
-        types = () if catalogue is None else catalogue.instance_types
-        return next((one for one in types if one.name == name), None)
+
+def node_facts(node: Node) -> Mapping[str, str]:
+    """Return the labels of a node and, under `metadata.name`, its name."""
+    labels = label_keys.canonical_labels(dict(node.labels))
+    return {**labels, NODE_NAME_FIELD: node.name}
+
+
+def instance_type(
+    snapshot: ClusterSnapshot, node_class: NodeClassRef, name: str
+) -> InstanceType | None:
+    """Return the type of a name; None if the class's catalogue has none."""
+    catalogue = snapshot.catalogues.get(node_class.key)
+    types = () if catalogue is None else catalogue.instance_types
+    return next((one for one in types if one.name == name), None)
 
 
 def _awaited(claim: NodeClaim) -> list[str]:

@@ -19,13 +19,14 @@ from libs.domain.allocatable import corrected
 from libs.domain.capacity import NodeClassRef, ObservedAllocatable
 from libs.domain.nodepool import NodePool
 from libs.domain.plan import PoolMessage
-from libs.domain.pod import HostPort
+from libs.domain.pod import HostPort, PodShape
 from libs.domain.reason import Rule
 from libs.domain.requirements import Requirements
 from libs.domain.resources import NODES, Resources, named_amount
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.domains import apart_from_hostname
 from services.solver.core.offers.catalogue import CatalogueColumns, matrix, told_apart
+from services.solver.core.offers.claimed_devices import ClaimedDevices
 from services.solver.core.offers.market import Offers, Remember
 from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.bearing import bears
@@ -53,6 +54,8 @@ class Daemon:
     ask: Ask
     offerings: Bools
     """(n_offerings,)."""
+    permitted: Bools
+    """(n_offerings,): those that nodes could be and that could have the devices it claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +123,8 @@ class Bought:
     """What each DaemonSet's pods ask for, by key."""
     offers: Mapping[str, Offers]
     """What is sold, by name of the pool."""
+    devices: ClaimedDevices
+    """Where daemons find what they claim."""
 
 
 def templates(
@@ -155,7 +160,9 @@ def _known(index: int, pool: NodePool, bought: Bought, remember: Remember) -> Te
     name = "template", index, bought.dimensions, tuple(daemons)
     read = pool, bought.observed, *daemons.values()
     sold = offers.columns, offers.listed_price, offers.paid_price, offers.overlay
-    return remember(name, partial(_template, index, pool, bought), *read, *sold)
+    claiming = any(one.shape.device_claims for one in daemons.values())
+    devices = bought.devices.read if claiming else ()
+    return remember(name, partial(_template, index, pool, bought), *read, *sold, *devices)
 
 
 def _static(pool: NodePool) -> Refused:
@@ -202,13 +209,11 @@ def _template(index: int, pool: NodePool, bought: Bought) -> Template:
     offers, dimensions, daemons = bought.offers[pool.name], bought.dimensions, bought.daemons
     requirements = template_requirements(pool)
     offerings = _offerings(offers.columns, requirements)
-    coming = tuple(
-        Daemon(
-            ask=ask,
-            offerings=daemon_offerings(ask, pool, offers.columns, requirements, offerings),
-        )
-        for ask in daemons.values()
-    )
+    coming = []
+    for ask in daemons.values():
+        permitted = _with_devices(ask.shape, offers.columns, offerings, bought.devices)
+        comes = daemon_offerings(ask, pool, offers.columns, requirements, permitted)
+        coming.append(Daemon(ask=ask, offerings=comes, permitted=permitted))
     columns = told_apart(offers.columns, _marks(offers.columns, offerings, coming))
     overhead = np.zeros((len(columns.rows), len(dimensions.names)), np.int64)
     ports: list[DaemonPorts] = []
@@ -233,7 +238,7 @@ def _template(index: int, pool: NodePool, bought: Bought) -> Template:
         capacities=matrix(columns.capacities, limited),
         limited=limited,
         daemon_ports=tuple(ports),
-        daemons=coming,
+        daemons=tuple(coming),
         permitted=offerings,
         offerings=offerings & covering(room, 0)[columns.row],
     )
@@ -248,6 +253,16 @@ def _offerings(columns: CatalogueColumns, requirements: Requirements) -> Bools:
     for key in sorted(unknown):
         mask &= columns.key(key).where(lambda _, own: own is None or own.absent)
     return mask
+
+
+def _with_devices(
+    shape: PodShape, columns: CatalogueColumns, offerings: Bools, devices: ClaimedDevices
+) -> Bools:
+    """Return those of the offerings that could have the devices which a daemon claims."""
+    if not shape.device_claims:
+        return offerings
+    able = devices.on_types(shape, columns.types)
+    return offerings & able[columns.row_type[columns.row]]
 
 
 def daemon_offerings(

@@ -15,6 +15,7 @@ from libs.domain.snapshot import ClusterSnapshot, in_order
 from libs.domain.solution import MinValuesPolicy, SolveOptions
 from libs.domain.taint import Effect
 from services.solver.core.devices.allocating import Devices
+from services.solver.core.devices.daemons import DaemonDevices
 from services.solver.core.devices.extended import delegated
 from services.solver.core.devices.inventory import Inventory
 from services.solver.core.devices.places import Places
@@ -89,7 +90,8 @@ def encode(
     daemons = _daemons(snapshot, options, memory)
     coming = [one.shape for one in daemons.values()]
     dimensions = Dimensions.of(shape.requests for shape in (*waiting.values(), *coming))
-    bought = Bought(snapshot.observed_allocatable, dimensions, daemons, sold.by_pool)
+    devices = DaemonDevices(snapshot)
+    bought = Bought(snapshot.observed_allocatable, dimensions, daemons, sold.by_pool, devices)
     found, refused = templates(snapshot, now, bought, memory.few)
     looking = map(compared, (*unlike.values(), *_daemon_shapes(snapshot)))
     there = work.bound.residents.compared(work.bound.by_shape)
@@ -100,6 +102,7 @@ def encode(
         workload=work,
         dimensions=dimensions,
         daemons=daemons,
+        devices=devices,
         keys=keys,
         known=keys | _asked(daemons.values()),
         templates={template.pool.name: template for template in found},

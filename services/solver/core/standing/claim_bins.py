@@ -17,6 +17,7 @@ from libs.domain.pod import PodShape
 from libs.domain.resources import total
 from libs.domain.taint import Taint
 from services.solver.core.exclusion import Exclusive, exclusives
+from services.solver.core.offers.claimed_devices import ClaimedDevices
 from services.solver.core.offers.possible import Possible, may_become
 from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.bearing import bears
@@ -56,7 +57,10 @@ def claim_bins(given: StandingInput) -> Iterable[ClaimBin]:
         if not len(claim.allocatable):
             possible = may_become(claim, labels, given.market.of_claim(claim))
         daemons = [
-            ask.shape for ask in given.daemons.values() if _may_run_on(ask, labels, claim, possible)
+            ask.shape
+            for ask in given.daemons.values()
+            if _may_run_on(ask, labels, claim, possible)
+            and _may_have_devices(ask.shape, claim, possible, given.devices)
         ]
         yield ClaimBin(
             name=claim.name,
@@ -78,6 +82,22 @@ def _may_run_on(
     if possible is None:
         return any(place.requirements.allows(labels) for place in ask.places)
     return any(possible.may_meet(place.requirements) for place in ask.places)
+
+
+def _may_have_devices(
+    shape: PodShape, claim: NodeClaim, possible: Possible | None, devices: ClaimedDevices
+) -> bool:
+    """Tell whether a claim in flight could have what a daemon claims: in doubt it will."""
+    if not shape.device_claims:
+        return True
+    if possible is None:
+        return devices.on_claim(shape, claim)
+    columns, offerings = possible.columns, possible.offerings
+    if columns is None or offerings is None:
+        return True
+    numbers = np.unique(columns.row_type[columns.row[offerings]])
+    types = [columns.types[one] for one in numbers.tolist()]
+    return bool(devices.on_types(shape, types).any())
 
 
 def _claim_room(

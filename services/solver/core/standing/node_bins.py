@@ -91,6 +91,10 @@ def _coming(given: StandingInput, rows: _Rows) -> Bools:
     for row, (key, ask) in enumerate(given.daemons.items()):
         there = given.workload.daemons[row_of[key]][rows.order]
         found[row] = _runs_on(ask, rows) & ~there
+        if ask.shape.device_claims:
+            for bin_ in np.flatnonzero(found[row]).tolist():
+                node = given.snapshot.nodes[rows.names[bin_]]
+                found[row, bin_] = given.devices.on_node(ask.shape, node)
     return found
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from libs.domain.snapshot import ClusterSnapshot
+from services.solver.core.offers.claimed_devices import ClaimedDevices
 from services.solver.core.offers.market import Market
 from services.solver.core.offers.template import Template
 from services.solver.core.pods.ask import Ask
@@ -21,6 +22,8 @@ class StandingInput:
     workload: Workload
     dimensions: Dimensions
     daemons: Mapping[str, Ask]
+    devices: ClaimedDevices
+    """Where daemons find what they claim."""
     keys: frozenset[str]
     """Label keys that any pod asks for."""
     known: frozenset[str]

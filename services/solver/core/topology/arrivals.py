@@ -95,10 +95,10 @@ def _by_offering(
     settled: Requirements,
     keys_of: Callable[[PodShape], Iterable[str]],
 ) -> Iterator[Arrivals]:
-    columns, permitted = template.columns, template.permitted
+    columns = template.columns
     wanted = template.requirements.intersection(settled)
     there = [
-        (one.ask.shape, daemon_offerings(one.ask, template.pool, columns, wanted, permitted))
+        (one.ask.shape, daemon_offerings(one.ask, template.pool, columns, wanted, one.permitted))
         for one in coming
     ]
     left = template.offerings.copy()

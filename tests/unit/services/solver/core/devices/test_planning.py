@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from libs.domain import labels as label_keys
-from libs.domain.device import REQUESTED_DRIVERS, DeviceHold, DevicePool, named_node
+from libs.domain.device import REQUESTED_DRIVERS, DeviceClaim, DeviceHold, DevicePool, named_node
 from libs.domain.plan import Plan
 from libs.domain.pod import Target
 from libs.domain.reason import Rule, TargetKind
@@ -36,6 +36,7 @@ from tests.unit.services.solver.core.devices.planning import (
     FEW,
     OPEN,
     ZONE_B,
+    a_gpu_type,
     claiming,
     gpus_of,
     plan_with,
@@ -46,6 +47,7 @@ from tests.unit.services.solver.core.devices.pools import (
     a_device,
     a_pool,
     a_request,
+    a_way,
 )
 
 # The gate.
@@ -315,19 +317,46 @@ def test_all_devices_of_a_new_node_are_all_that_its_type_brings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gates", "cheapest"),
+    ("gates", "claim", "cheapest"),
     [
-        pytest.param(SolveOptions(), "m-2", id="ignored with the gate closed"),
-        pytest.param(OPEN, "m-4", id="counted with the gate open"),
+        pytest.param(SolveOptions(), a_claim(), "one", id="ignored with the gate closed"),
+        pytest.param(OPEN, a_claim(), "large", id="where there is a device of a type's own"),
+        pytest.param(OPEN, a_claim(a_request(a_way(count=2))), "one", id="nowhere, of too few"),
+        pytest.param(OPEN, a_claim(a_request(a_way("none"))), "one", id="nowhere, of no class"),
+        pytest.param(OPEN, DeviceClaim(), "large", id="everywhere, should it claim nothing"),
+        pytest.param(
+            OPEN,
+            a_claim(claim="default/c", allocated_terms=ZONE_B),
+            "large",
+            id="everywhere, should its claim be allocated",
+        ),
     ],
 )
-def test_daemons_with_claims_take_room_where_claims_count(
-    gates: SolveOptions, cheapest: str
+def test_daemons_with_claims_take_room_of_types_that_serve_them(
+    gates: SolveOptions, claim: DeviceClaim, cheapest: str
 ) -> None:
-    shapes = [a_shape(1, cpu="2"), claiming(number=100, cpu="1")]
+    small = a_gpu_type("one", 1, 10, capacity=amounts(cpu=2, memory="8Gi", pods=10))
+    large = a_gpu_type("large", 1, 20, capacity=amounts(cpu=4, memory="8Gi", pods=10))
 
     plan = plan_with(
-        gates=gates, shapes=shapes, daemonsets=[a_daemonset()], catalogues=[a_catalogue()]
+        gates=gates,
+        shapes=[a_shape(1, cpu="2"), claiming(claim, number=100, cpu="1")],
+        daemonsets=[a_daemonset()],
+        catalogues=[a_catalogue(small, large)],
     )
 
     assert the_claim(plan).instance_types[0] == cheapest
+
+
+def test_a_daemon_finds_devices_of_the_cluster_on_every_type() -> None:
+    small = a_gpu_type("small", 0, 10, capacity=amounts(cpu=2, memory="8Gi", pods=10))
+    large = a_gpu_type("large", 0, 20, capacity=amounts(cpu=4, memory="8Gi", pods=10))
+
+    plan = plan_with(
+        a_pool(a_device("net-0")),
+        shapes=[a_shape(1, cpu="2"), claiming(number=100, cpu="1")],
+        daemonsets=[a_daemonset()],
+        catalogues=[a_catalogue(small, large)],
+    )
+
+    assert the_claim(plan).instance_types[0] == "large"
