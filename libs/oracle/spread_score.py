@@ -45,12 +45,16 @@ def score_spread(cluster: Cluster, pod: Pod, nodes: Sequence[Node]) -> list[int]
     crowding = [0.0] * len(scored)
     for constraint in constraints:
         (counts,) = count_domains(cluster, pod, [constraint])
-        domains = {node.labels.get(constraint.topology_key) for node in scored}
-        weight = log(len(domains) + 2)
-        for index, node in enumerate(scored):
-            domain = node.labels.get(constraint.topology_key)
-            if domain is not None:
-                crowding[index] += counts.get(domain, 0) * weight + constraint.max_skew - 1
+        domains = [node.labels.get(constraint.topology_key) for node in scored]
+        distinct = set(domains)
+        weight = log(len(distinct) + 2)
+        crowds = {
+            domain: 0.0
+            if domain is None
+            else counts.get(domain, 0) * weight + constraint.max_skew - 1
+            for domain in distinct
+        }
+        crowding = [crowd + crowds[domain] for crowd, domain in zip(crowding, domains, strict=True)]
     points = dict(zip((node.name for node in scored), _invert(crowding), strict=True))
     return [points.get(node.name, 0) for node in nodes]
 

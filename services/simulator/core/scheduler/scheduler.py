@@ -31,7 +31,7 @@ from services.simulator.core.scheduler.recorder import Recorder
 from services.simulator.core.scheduler.report import Refused
 from services.simulator.core.scheduler.view import View
 
-_EFFORT_OF_A_STEP = 1_000
+_EFFORT_OF_A_STEP = 700
 """How much is done in one step, so that nothing else waits for long: a unit is a filter run on a
 node, about ten microseconds with its score."""
 
