@@ -13,6 +13,7 @@ from tests.support.strategies.values import (
     label_pairs,
     label_selectors,
     names,
+    requests,
     requirements,
     resources,
     signed,
@@ -176,7 +177,7 @@ shapes = st.builds(
     id=st.integers(0, 3),
     namespace=names,
     labels=label_pairs,
-    requests=resources,
+    requests=requests,
     node_selector=requirements,
     required_node_terms=tuples(
         st.builds(

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
+from libs.domain.quantity import MOST
 from libs.domain.requirement import Operator, Requirement
 from libs.domain.requirements import Requirements
 from libs.domain.resources import Resources
@@ -42,6 +43,9 @@ def some(items: st.SearchStrategy[T]) -> st.SearchStrategy[T | None]:
 sorted_names = by_key(names, lambda name: name)
 label_pairs = by_key(st.tuples(names, texts), lambda pair: pair[0])
 resources = st.dictionaries(names, amounts, max_size=2).map(Resources)
+requests = st.dictionaries(names, st.integers(min_value=0, max_value=MOST), max_size=2).map(
+    Resources
+)
 differences = st.dictionaries(names, signed, max_size=2).map(Resources)
 
 
