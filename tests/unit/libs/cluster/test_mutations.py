@@ -181,7 +181,7 @@ def _mutated(place: tuple[int, Path], nonsense: Any) -> list[Document]:
 
 
 @given(place=st.sampled_from(PLACES), nonsense=st.sampled_from(NONSENSE))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 def test_one_field_of_nonsense_costs_its_object_at_most(
     place: tuple[int, Path], nonsense: Any
 ) -> None:
@@ -198,7 +198,7 @@ def test_one_field_of_nonsense_costs_its_object_at_most(
 
 
 @given(place=st.sampled_from(PLACES), nonsense=st.sampled_from(NONSENSE))
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 def test_a_file_with_nonsense_is_an_error_or_is_read(
     place: tuple[int, Path], nonsense: Any
 ) -> None:

@@ -85,7 +85,7 @@ def fields(first: int, last: int, *, stars_with_steps: bool) -> st.SearchStrateg
     return st.just("*") | lists | stars
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     minute=fields(0, 59, stars_with_steps=True),
     hour=fields(0, 23, stars_with_steps=True),

@@ -14,7 +14,7 @@ def check_round_trip(case: Case) -> None:
     values, encode, decode = case
 
     @given(values)
-    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=12, suppress_health_check=list(HealthCheck))
     def check(value: Any) -> None:
         message = encode(value)
         assert message is not None

@@ -21,7 +21,7 @@ def travelled(update: SnapshotUpdate) -> SnapshotUpdate:
 
 
 @given(snapshots(revision=1), snapshots(revision=2))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_the_change_between_two_snapshots_makes_one_out_of_the_other(
     base: ClusterSnapshot, target: ClusterSnapshot
 ) -> None:
@@ -31,7 +31,7 @@ def test_the_change_between_two_snapshots_makes_one_out_of_the_other(
 
 
 @given(snapshots(revision=1), st.data())
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 def test_only_what_differs_is_in_the_change(base: ClusterSnapshot, data: st.DataObject) -> None:
     rows = list(base.pods.rows())
     kept = [row for row in rows if data.draw(st.booleans())]
@@ -51,7 +51,7 @@ def test_only_what_differs_is_in_the_change(base: ClusterSnapshot, data: st.Data
 
 
 @given(snapshots(revision=1), snapshots(revision=2))
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, suppress_health_check=list(HealthCheck))
 def test_a_change_is_refused_by_another_revision_than_its_base(
     base: ClusterSnapshot, target: ClusterSnapshot
 ) -> None:

@@ -23,7 +23,7 @@ from tests.support.strategies.cluster import nodepools, overlays
 from tests.support.strategies.decision import plans
 from tests.support.strategies.snapshot import snapshots
 
-thorough = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+thorough = settings(max_examples=60, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

@@ -44,7 +44,7 @@ def _answers(question: Question, memory: Memory) -> Answers:
     return solve(snapshot, options, memory=memory), simulate(start, _WITHOUT_SPOT)
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, suppress_health_check=list(HealthCheck))
 @given(st.lists(mixed_clusters(), min_size=2, max_size=2))
 def test_threads_that_share_a_memory_do_not_disturb_each_other(mixed: list[MixedCluster]) -> None:
     loaded = [load(one) for one in mixed]

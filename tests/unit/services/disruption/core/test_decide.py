@@ -156,7 +156,7 @@ def machines(draw: st.DrawFn) -> list[Machine]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(machines(), st.integers(0, 9), st.lists(st.sampled_from("abcdefgh")))
 def test_budgets_are_never_exceeded_and_busy_nodes_never_taken(
     cluster: list[Machine], allowed: int, busy: list[str]

@@ -32,7 +32,6 @@ SETTINGS = settings(
     # To shrink an example takes minutes, more than a run of all tests has for one.
     phases=tuple(Phase) if _WANTED else (Phase.generate,),
     database=None,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 _SHARE_BELOW = 100

@@ -7,7 +7,7 @@ node makes a domain real that the other constraint keeps empty.
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from libs.domain import labels as label_keys
@@ -35,8 +35,6 @@ from tests.support.builders import (
 SETTINGS = settings(
     max_examples=150,
     derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 KEYS = st.sampled_from((label_keys.ZONE, label_keys.HOSTNAME))
 SOME_ZONES = st.lists(st.sampled_from(ZONES), min_size=1, max_size=2, unique=True)

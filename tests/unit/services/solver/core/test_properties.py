@@ -1,6 +1,6 @@
 """Laws of every plan, over random small clusters with all kinds of constraints mixed."""
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
@@ -12,8 +12,6 @@ from tests.unit.services.solver.core.plan_check import overlooked, violations
 SETTINGS = settings(
     max_examples=150,
     derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 
 

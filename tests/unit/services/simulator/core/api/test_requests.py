@@ -71,7 +71,7 @@ _PLACES = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(place=_PLACES, value=_VALUES)
 def test_any_value_anywhere_in_a_pod_is_accepted_or_refused(
     place: tuple[str, ...], value: Any

@@ -41,7 +41,7 @@ def test_another_revision_and_another_content_have_other_ids() -> None:
 
 
 @given(plans, plans)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
 def test_plans_have_one_id_exactly_if_they_are_equal(one: Plan, other: Plan) -> None:
     assert (plan_id(WHEN, one) == plan_id(WHEN, other)) is (one == other)
     assert plan_id(WHEN, deepcopy(one)) == plan_id(WHEN, one)

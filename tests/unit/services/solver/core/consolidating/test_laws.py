@@ -31,7 +31,6 @@ SETTINGS = settings(
     max_examples=int(_WANTED or 60),
     derandomize=_WANTED is None,
     database=None,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 _NOT_OF_COMMANDS = frozenset({"Lost"})

@@ -26,7 +26,7 @@ from tests.unit.services.solver.core.devices.pools import (
     find,
 )
 
-SETTINGS = settings(max_examples=300, derandomize=True, deadline=None)
+SETTINGS = settings(max_examples=300, derandomize=True)
 BUDGET = 3
 CAPACITY = 4
 
@@ -132,7 +132,7 @@ def test_devices_are_found_exactly_where_there_are_some(
     each=st.integers(1, 2),
     waiting=st.integers(1, 8),
 )
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True)
 def test_nodes_never_get_more_pods_than_they_have_devices(
     counts: list[int], each: int, waiting: int
 ) -> None:

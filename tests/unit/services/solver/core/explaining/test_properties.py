@@ -24,8 +24,6 @@ OPTIONS = SolveOptions()
 SETTINGS = settings(
     max_examples=25,
     derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 
 MIXED_SETTINGS = settings(

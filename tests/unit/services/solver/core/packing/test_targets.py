@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from libs.domain import labels as label_keys
@@ -32,8 +32,6 @@ from tests.unit.services.solver.core.plan_check import Host, hosts_of, takes, vi
 SETTINGS = settings(
     max_examples=100,
     derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
 )
 
 

@@ -182,7 +182,7 @@ def test_no_prices_whatever_give_a_bound_above_the_optimum() -> None:
     flow, _ = flows(**many_shapes(12))
     best = lower_bound(flow).nanos_per_hour
 
-    @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=50, suppress_health_check=list(HealthCheck))
     @given(st.integers(0, 2**32 - 1))
     def check(seed: int) -> None:
         assert drawn(flow, seed).nanos_per_hour <= best * (1 + 1e-6)

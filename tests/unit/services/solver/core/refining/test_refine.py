@@ -122,7 +122,6 @@ def test_refined_plans_are_valid_no_dearer_and_not_below_the_bound() -> None:
         max_examples=40,
         derandomize=True,
         database=None,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
     )
     @given(mixed_clusters())

@@ -346,7 +346,6 @@ def test_searched_plans_are_valid_no_dearer_and_the_same_again() -> None:
         max_examples=60,
         derandomize=True,
         database=None,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
     )
     @given(mixed_clusters())

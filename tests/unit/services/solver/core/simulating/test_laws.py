@@ -37,9 +37,7 @@ from tests.support.everything import OPTIONS, everything
 from tests.support.strategies.small import clusters
 from tests.unit.services.solver.core.plan_check import violations
 
-thorough = settings(
-    max_examples=150, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
-)
+thorough = settings(max_examples=150, derandomize=True, suppress_health_check=list(HealthCheck))
 OWNER = an_owner(name="web")
 EDITS: tuple[st.SearchStrategy[Edit], ...] = (
     st.builds(RemoveNodes, names=st.sets(st.sampled_from(("node-0", "node-1"))).map(tuple)),

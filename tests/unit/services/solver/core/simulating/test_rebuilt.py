@@ -29,7 +29,6 @@ thorough = settings(
     max_examples=int(_WANTED or 12),
     derandomize=_WANTED is None,
     database=None,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
 )
 
