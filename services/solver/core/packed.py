@@ -4,7 +4,7 @@ Apart from `solve` because whoever asks "what if" of one decision, refining amon
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from libs.domain.errors import Unavailable
 from services.solver.core.answer.answer import Answer, answer
@@ -46,10 +46,16 @@ def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
     """
 
     def pack(groups: tuple[Group, ...]) -> Packer:
-        packer = Packer(problem(encoded, groups), cancelled)
-        if not packer.run():
-            raise Unavailable("the caller has gone away")
-        return packer
+        while True:
+            packer = Packer(problem(encoded, groups), cancelled)
+            if not packer.run():
+                raise Unavailable("the caller has gone away")
+            if not packer.crowded:
+                return packer
+            groups = tuple(
+                replace(group, only_held=True) if index in packer.crowded else group
+                for index, group in enumerate(groups)
+            )
 
     snapshot, work = encoded.snapshot, encoded.work
     found = with_latecomers_first(snapshot, work, whole(snapshot, work, pack), pack)

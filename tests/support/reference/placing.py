@@ -19,7 +19,7 @@ from libs.oracle.cluster import Cluster
 from libs.oracle.devices.extended import classes_of_resources
 from libs.oracle.objects import KubeObject, key_of, spec_of, status_of
 from libs.oracle.pods import Pod, read_pod
-from libs.oracle.verdict import judge, judge_node, nominated_ahead
+from libs.oracle.verdict import judge, judge_node
 from tests.support.reference.options import (
     Market,
     Option,
@@ -147,7 +147,7 @@ class Placing:
         ]
         nominated = self.nominated(wish.pod)
         for name in (nominated,) if nominated else self.existing:
-            if name in accepting and not self._is_kept(pod, name):
+            if name in accepting:
                 return name
         if nominated:
             return None
@@ -162,10 +162,6 @@ class Placing:
         self.charge(bought.options)
         put_option(self.cluster, bought.option, bought.name, self.market.daemon_sets)
         return bought.name
-
-    def _is_kept(self, pod: Pod, name: str) -> bool:
-        """Tell whether a node may be kept whole for pods that it is nominated for."""
-        return not self.nominated(pod.obj) and bool(nominated_ahead(self.cluster, pod.obj, name))
 
     def _narrowed(self, node: NewNode, wish: Wish, pod: Pod) -> list[Option]:
         """Return what a planned node may still become with one more pod."""

@@ -18,7 +18,7 @@ from libs.oracle.check import Violation, carry_out
 from libs.oracle.cluster import Cluster
 from libs.oracle.objects import KubeObject, name_of
 from libs.oracle.pods import read_pod
-from libs.oracle.verdict import judge, nominated_ahead
+from libs.oracle.verdict import judge
 from tests.support.reference.options import Market, World
 from tests.support.reference.placing import NewNode, Placing
 from tests.support.reference.solving import gang_sizes, start
@@ -84,8 +84,7 @@ def _takers_of(placing: Placing, pod: KubeObject) -> tuple[str, ...]:
     there = [
         name
         for name in judge(placing.cluster, pod).feasible
-        if not nominated_ahead(placing.cluster, pod, name)  # else it may be kept whole
-        and (name not in planned or placing.keeps_choice(planned[name], wish))
+        if name not in planned or placing.keeps_choice(planned[name], wish)
     ]
     bought = placing.new_node(wish)
     new = () if bought is None else (f"new {name_of(bought.option.node)}",)

@@ -29,8 +29,6 @@ def gangs(draw: st.DrawFn, pods: list[Document]) -> list[Document]:
             for pod in pods
             if pod["metadata"]["namespace"] == namespace
             and _GROUP_LABEL not in pod["metadata"]["labels"]
-            # Of a gang without places no nominated member keeps its room.
-            and "nominatedNodeName" not in pod["status"]
         ]
         members = free[: pick(draw, 2, 3, 5)]
         for metadata in members:

@@ -81,16 +81,10 @@ def _with_devices(draw: st.DrawFn, kind: InstanceType) -> InstanceType:
 
 
 def _nominate(draw: st.DrawFn, pods: list[Document], nodes: tuple[str, ...]) -> None:
-    """Have nodes nominated for some of the pods that wait, each once, and one that is not there.
-
-    Of pods of one priority that have no room together kube-scheduler lets none come.
-    """
-    free = [*nodes, "gone"]
+    """Have nodes nominated for some of the pods that wait, now and then one that is not there."""
     for pod in pods:
-        if free and chance(draw, 30):
-            node = pick(draw, *free)
-            free.remove(node)
-            pod["status"]["nominatedNodeName"] = node
+        if chance(draw, 30):
+            pod["status"]["nominatedNodeName"] = pick(draw, *nodes, *nodes, "gone")
             pod["spec"].setdefault("priority", pick(draw, 0, 0, 500))
 
 

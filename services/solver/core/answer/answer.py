@@ -64,7 +64,9 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
     bought = _bought(made, packer, pods)
     nodeclaims = _nodeclaims(packer, pods, bought)
     nominations = _nominations(encoded, pods)
-    unplaced = (*_unplaced(encoded, made, packer, pods), *_short(encoded, short))
+    gangs = _short(encoded, short)
+    told = frozenset(uid for one in gangs for uid in one.pod_uids)
+    unplaced = (*_unplaced(encoded, made, packer, pods, told), *gangs)
     return Answer(
         plan=Plan(
             nodeclaims=nodeclaims,
@@ -157,15 +159,16 @@ def _nominations(encoded: Encoded, pods: _Pods) -> tuple[Nomination, ...]:
 
 
 def _unplaced(
-    encoded: Encoded, made: Problem, packer: Packer, pods: _Pods
+    encoded: Encoded, made: Problem, packer: Packer, pods: _Pods, told: frozenset[str]
 ) -> tuple[UnplacedPods, ...]:
+    """Return who has no place, and why, but for those of whom their gang tells."""
     found: list[UnplacedPods] = []
     each = pools_told(len(pods.left))
     for index, uids in pods.left.items():
         group = made.groups[index]
         if packer.cancelled():
             raise Unavailable("the caller has gone away")
-        if not group.virtual:
+        if not group.virtual and told.isdisjoint(uids):
             most_pools = 0 if group.existing_only else each
             reason = unplaceable(packer, encoded.refused, index, most_pools)
             if group.existing_only:

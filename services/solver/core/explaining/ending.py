@@ -45,7 +45,7 @@ def ending(decision: Decided, row: PodRow, cancelled: Callable[[], bool], *, lef
     packer = decision.packed.packer
     groups = packer.problem.groups
     index = next((i for i, one in enumerate(groups) if row.uid in one.uids), None)
-    if index is None:
+    if index is None or row.gang in decision.packed.short:
         return _of_gang(decision, row, cancelled)
     found = _leftover(decision, packer, index, left=left)
     return Ending(packer=packer, leftover=found, uids=(row.uid,), first=row.uid)
@@ -60,11 +60,14 @@ def _leftover(decision: Decided, packer: Packer, index: int, *, left: bool) -> L
 
 
 def _of_gang(decision: Decided, row: PodRow, cancelled: Callable[[], bool]) -> Ending:
-    there = decision.packed.problem.groups
-    rank = 1 + max((one.late for one in there), default=0)
+    groups = decision.packed.problem.groups
+    rank = 1 + max((one.late for one in groups), default=0)
     most = decision.packed.most.get(row.gang)
     pods = members(decision.encoded.work.groups, row.gang) if most is None else most.pods
     mine = [replace(one, late=rank) for one in pods]
+    theirs = frozenset(uid for one in mine for uid in one.uids)
+    # Whose room was kept asks for it now.
+    there = [one for one in groups if theirs.isdisjoint(one.uids)]
     packer = Packer(problem(decision.encoded, (*there, *mine)), cancelled)
     packer.run()
     numbers = range(len(there), len(packer.left))

@@ -26,6 +26,7 @@ from services.solver.core.offers.limits import PoolLimits, allowance
 from services.solver.core.offers.market import Market, Memory, market
 from services.solver.core.offers.reservations import instances_left
 from services.solver.core.offers.template import Bought, Refused, Template, templates
+from services.solver.core.packing.held_room import keeping_apart
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.supply import Supply
 from services.solver.core.pods import ask as asking
@@ -190,12 +191,14 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
     domains = _domains(encoded)
     classes = ClaimClasses(domains)
     reservations = instances_left(encoded.templates if _reserves(encoded.options) else ())
+    apart = keeping_apart(groups, encoded.snapshot.namespaces)
     algebra = Algebra(
         Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions),
         [allowance(one, encoded.snapshot) for one in encoded.templates],
         _grants(encoded, groups, classes),
         reservations=reservations,
         strict_min_values=encoded.options.min_values_policy is MinValuesPolicy.STRICT,
+        wary=frozenset().union(*apart.values()),
     )
     topology = Topology(algebra)
     asks = tuple(_asks_of(encoded, group) for group in groups)
@@ -216,6 +219,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
         topology=topology,
         reservations=reservations,
         min_values=encoded.options.min_values_policy,
+        apart=apart,
     )
 
 

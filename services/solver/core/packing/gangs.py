@@ -275,9 +275,19 @@ def _arranged(
         ]
         if kept:
             found.append(group.of(kept))
+        if group.nominated:
+            found.extend(_held(group, out - late.keys()))
     for rank, pods in enumerate(late.values(), start=1):
         found.extend(replace(group, late=rank) for group in pods)
     return tuple(found)
+
+
+def _held(group: Group, out: frozenset[str]) -> Iterator[Group]:
+    """Yield the pods of gangs that are out: kube-scheduler, which knows none, keeps their room."""
+    for gang in dict.fromkeys(group.gangs):
+        if gang in out:
+            theirs = group.of([index for index, own in enumerate(group.gangs) if own == gang])
+            yield replace(theirs, gangs=("",) * len(theirs.uids), only_held=True)
 
 
 def _sizes(work: Workload, packer: Packer) -> dict[str, int]:

@@ -13,6 +13,7 @@ reservation or only ask if there is room.
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.packing.gangs import Pack, Whole, short_gangs
@@ -42,13 +43,14 @@ def with_latecomers_first(
         pack: packs some of their groups.
     """
     best = tried = found.packer
-    late = [*_without_place(tried), *_members(work, found.short)]
+    buying = {gang for gang in found.short if not snapshot.gangs[gang].existing_only}
+    late = [*_without_place(tried), *_members(work, buying)]
     for turn in range(1, _MOST_TRIES + 1):
         first = _helped(snapshot, work, late, tried, pack)
         if not first:
             break
-        theirs = {group.uids for group in first}
-        others = (group for group in tried.problem.groups if group.uids not in theirs)
+        theirs = frozenset(chain.from_iterable(group.uids for group in first))
+        others = (group for group in tried.problem.groups if theirs.isdisjoint(group.uids))
         tried = pack((*(replace(group, late=-turn) for group in first), *others))
         if _placed(tried) > _placed(best) and not short_gangs(snapshot, work, tried):
             best = tried
@@ -70,7 +72,7 @@ def _members(work: Workload, gangs: Container[str]) -> Iterator[Group]:
     """Yield the pods of gangs that were left out whole."""
     for group in work.groups:
         out = [index for index, gang in enumerate(group.gangs) if gang in gangs]
-        if out and not group.existing_only:
+        if out:
             yield group.of(out)
 
 

@@ -24,12 +24,11 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.requirements import ANYTHING
-from libs.domain.resources import PODS
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.offers.limits import PoolLimits
 from services.solver.core.packing import settling
 from services.solver.core.packing.bins import Bins, Placement
-from services.solver.core.packing.held_room import held_room
+from services.solver.core.packing.nominated import Nominated
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.targets import Targets, in_order_of_placement
 from services.solver.core.pods.ask import Ask
@@ -50,8 +49,7 @@ class Packer:
         self._expected: dict[int, tuple[int, ...]] = {}
         """Which pods of its group a placement is of, by its number, where that is not whoever is
         next."""
-        self._held: dict[int, tuple[int, int]] = {}
-        """Group and number of pods of a placement, by its number, that only keeps room."""
+        self._nominated = Nominated(problem, self._targets)
         self._parts = _parts(problem.groups)
         self._add_groups()
         self.left = self._packing.left()
@@ -91,12 +89,14 @@ class Packer:
         earlier: list[int] = []
         layers = _layers(self.problem.groups)
         for part in self._parts:
+            first = self.problem.groups[part[0]]
             # Who goes first takes no place in which somebody else of its layer is expected.
-            layer = layers.pop(self.problem.groups[part[0]].layer, [])
+            layer = layers.pop(first.layer, [])
+            self._nominated.hold_only(part)
             if not self._keep_all([*layer, *part]):
                 return False
-            if self.problem.groups[part[0]].nominated:
-                self._hold(part)
+            if first.nominated:
+                self._nominated.hold_left(part)
                 continue
             if not self._rounds(part, earlier):
                 return False
@@ -104,26 +104,14 @@ class Packer:
         self._packing.set_virtual(False)
         self.bins = self._state()
         self.left = self._packing.left()
-        for index, count in self._held.values():
+        for index, count in self._nominated.held.values():
             self.left[index] += count
         return True
 
-    def _hold(self, part: list[int]) -> None:
-        """Keep the room of pods on the nodes that are nominated for them, though they lack it now.
-
-        kube-scheduler counts them there for all that come after them, whether they fit or not.
-        """
-        self.left = self._packing.left()
-        pods = self.problem.dimensions.names.index(PODS)
-        for index in part:
-            group, count = self.problem.groups[index], self.left[index]
-            position = self._targets.position(group.nominated) if count else None
-            if position is not None:
-                self._held[self._packing.placed()] = index, count
-                room = int(self._packing.free()[position][pods])
-                kept = held_room(group.shape, self.problem.groups, -(-room // count))
-                ask = self.problem.topology.ask(kept)
-                self._packing.take_standing(index, ask, position, count)
+    @property
+    def crowded(self) -> frozenset[int]:
+        """Groups of nominated pods, by index, that have places only as others lack theirs."""
+        return frozenset(self._nominated.crowded)
 
     def _state(self) -> Bins:
         """Return how packing stands."""
@@ -140,7 +128,7 @@ class Packer:
             placements=tuple(
                 replace(one, pods=self._expected[number]) if number in self._expected else one
                 for number, one in placements
-                if number not in self._held
+                if number not in self._nominated.held
             ),
         )
 
@@ -379,10 +367,14 @@ def _layers(groups: Sequence[Group]) -> dict[int, list[int]]:
 
 
 def _parts(groups: Sequence[Group]) -> list[list[int]]:
-    """Return the groups in parts, each of which is packed before the next one begins."""
+    """Return the groups in parts, each of which is packed before the next one begins.
+
+    Who has a nominated node comes in the turn of its layer, as nobody else gets its room meanwhile.
+    """
     found: dict[tuple[bool, int, int, int], list[int]] = defaultdict(list)
     for index, group in enumerate(groups):
-        found[group.virtual, max(group.late, 0), group.layer, group.late].append(index)
+        late = 0 if group.nominated else group.late
+        found[group.virtual, max(late, 0), group.layer, late].append(index)
     return [part for _, part in sorted(found.items())]
 
 

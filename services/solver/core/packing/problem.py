@@ -9,6 +9,7 @@ from services.solver.core.offers.claim_class import ClaimClasses
 from services.solver.core.offers.limits import PoolLimits
 from services.solver.core.offers.template import Template
 from services.solver.core.offers.too_small import TooSmall
+from services.solver.core.packing.held_room import Apart
 from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.workload import Group
 from services.solver.core.standing.free_volumes import FreeVolumes
@@ -32,6 +33,8 @@ class Problem:
     reservations: Mapping[str, int]
     """Instances that the plan may count on, by id; none where they are not counted."""
     min_values: MinValuesPolicy
+    apart: Apart
+    """Who keeps off the nodes of nominated pods."""
     too_small: TooSmall = field(default_factory=TooSmall)
 
     @property

@@ -23,8 +23,8 @@ class Targets:
 
     def __init__(self, groups: Sequence[Group], standing: Standing) -> None:
         position: dict[Target, int] = {}
-        promised = [any(group.targets) for group in groups]
-        if any(promised):
+        promised = [any(group.targets) and not group.only_held for group in groups]
+        if any(promised) or any(group.only_held for group in groups):
             bins = map(Target, standing.kinds, standing.names)
             position = {one: number for number, one in enumerate(bins)}
         self._bins = len(standing)

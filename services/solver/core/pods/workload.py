@@ -66,6 +66,8 @@ class Group:
     layer: int = 0
     """Groups of a lower layer go before: pods for which a node is nominated, and, before those,
     pods of a higher priority, to which their room is free."""
+    only_held: bool = False
+    """Whether its pods get no place, and their room on the nominated node is kept all the same."""
     leads: int | None = None
     """Id of a shape that has to follow a pod of this one, and that decides where it goes."""
 

@@ -165,6 +165,11 @@ def _bin_filters(case: Case, bins: Bins) -> Iterator[Filter]:
             partial(_by_one, lambda one: bins.holdings.excludes(one, shape.exclusive_disks)),
         )
     yield Rule.VOLUME_LIMITS, lambda positions: bins.holdings.attach_room(shape, positions) <= 0
+    if bins.holdings.is_wary(shape):
+        yield (
+            Rule.POD_ANTI_AFFINITY,
+            partial(_by_one, lambda one: bins.holdings.is_kept_from(shape, one)),
+        )
     if shape.unbound_claims:
         volumes = case.problem.volumes
         yield (
@@ -233,6 +238,8 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
         case Rule.DEVICES:
             refusal = _devices_refused(case, position)
             return DEVICES_IGNORED if refusal is None else refusal.explain(), ""
+        case Rule.POD_ANTI_AFFINITY if bins.holdings.is_kept_from(case.ask.shape, position):
+            return "it is nominated for a pod that must not be near this one", ""
     part = _refusing_part(case, position)
     key = part.key if part is not None else ""
     about = about_others(case, part, position) if part is not None else ""

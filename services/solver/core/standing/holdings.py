@@ -25,10 +25,27 @@ from services.solver.core.vectors import UNBOUNDED, Ints
 class Holdings:
     """Who holds what on each standing bin."""
 
-    __slots__ = ("_attachable", "_attached", "_standing", "_taken", "_taken_by_name")
+    __slots__ = (
+        "_attachable",
+        "_attached",
+        "_kept_from",
+        "_standing",
+        "_taken",
+        "_taken_by_name",
+        "_wary",
+    )
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: Standing, wary: frozenset[int] = frozenset()) -> None:
+        """Begin with what pods that run hold.
+
+        Args:
+            standing: the bins.
+            wary: ids of the shapes from whose pods a bin may be kept.
+        """
         self._standing = standing
+        self._wary = wary
+        self._kept_from: dict[int, set[int]] = defaultdict(set)
+        """Ids of the shapes from whose pods a standing bin is kept, by position."""
         self._attachable = {driver: room.copy() for driver, room in standing.attachable.items()}
         self._taken: dict[int, list[Exclusive]] = defaultdict(list)
         self._taken_by_name: dict[int, Taken] = {}
@@ -54,9 +71,23 @@ class Holdings:
             known = self._taken_by_name[position] = by_name(self.taken(position))
         return is_taken(own, known)
 
+    def is_wary(self, shape: PodShape) -> bool:
+        """Tell whether any bin may be kept from pods of a shape."""
+        return shape.id in self._wary
+
+    def is_kept_from(self, shape: PodShape, position: int) -> bool:
+        """Tell whether pods of a shape keep off a standing bin, as somebody else is to come."""
+        return position in self._kept_from and shape.id in self._kept_from[position]
+
+    def keep_from(self, shapes: Iterable[int], position: int) -> None:
+        """Keep pods of wary shapes, by their ids, off a standing bin from now on."""
+        self._kept_from[position].update(shapes)
+
     def room(self, shape: PodShape, bins: Ints) -> Ints:
         """Return (n,): how many such pods each standing bin takes, for all that they hold."""
         counts = self.attach_room(shape, bins)
+        if self.is_wary(shape):
+            counts[[self.is_kept_from(shape, one) for one in bins.tolist()]] = 0
         if own := exclusives(shape):
             most = 1 if conflict(own, own) else UNBOUNDED
             clear = [0 if self.excludes(one, own) else most for one in bins.tolist()]
@@ -92,6 +123,11 @@ class Holdings:
                 if asked > max(left, 0):
                     return volume.driver, asked, left
         return None
+
+    def is_overfull(self, shape: PodShape, position: int) -> bool:
+        """Tell whether more volumes of a driver of such pods are on a bin than can be attached."""
+        rooms = (self._attachable.get(one.driver) for one in shape.volume_attach_counts)
+        return any(room is not None and room[position] < 0 for room in rooms)
 
     def take(self, shape: PodShape, bins: Ints, counts: Ints) -> None:
         """Let so many pods, (n,), hold what they do on these standing bins, (n,)."""

@@ -49,10 +49,11 @@ class Algebra:
         *,
         reservations: Mapping[str, int],
         strict_min_values: bool,
+        wary: frozenset[int] = frozenset(),
     ) -> None:
         standing = ground.standing
         self.ground = ground
-        self.holdings = Holdings(standing)
+        self.holdings = Holdings(standing, wary)
         self.grants = grants
         self._registered = 0
         self._keys: dict[int, str] = {}
@@ -131,7 +132,7 @@ class Algebra:
         if found is None:
             own = exclusives(shape)
             found = self.packing.add_shape(
-                _is_limited(shape),
+                _is_limited(shape) or self.holdings.is_wary(shape),
                 bool(own) and conflict(own, own),
                 needs_grant(shape),
                 [self.volume_claim(one.claim) for one in shape.shared_volumes if one.exclusive],
