@@ -65,7 +65,9 @@ def merged(base: PodTable, upserts: PodTable, removed: Iterable[str]) -> PodTabl
             found.append(joined(begun, base.blocks[done]))
             begun, done = _NOTHING, done + 1
         found += base.blocks[done:at]
-        *whole, begun = _cut(joined(begun, _edited(base.blocks[at], own)), own)
+        put = [uid for uid, row in own.items() if row is not None]
+        put.append(last_uid(base.blocks[at]))  # behind which the last block may grow
+        *whole, begun = _cut(joined(begun, _edited(base.blocks[at], own)), put)
         found += whole
         done = at + 1
     if begun:
@@ -140,10 +142,16 @@ def _spliced(
     return tuple(found)
 
 
-def _cut(block: PodBlock, changed: _Changes) -> tuple[PodBlock, ...]:
-    """Return the blocks that the rows make, and last the rows, often none, behind the last end."""
-    if any(ends_block(uid) for uid, row in changed.items() if row is not None):
+def _cut(block: PodBlock, uids: Iterable[str]) -> tuple[PodBlock, ...]:
+    """Return the blocks that the rows make, and last the rows, often none, behind the last end.
+
+    Of the rows before the last one only those with the given uids may end a block.
+    """
+    if not block:
+        return (block,)
+    last = last_uid(block)
+    if any(uid != last and ends_block(uid) for uid in uids):
         blocks = PodTable.from_columns(block).blocks
     else:
         blocks = (block,)
-    return (*blocks, _NOTHING) if block and ends_block(last_uid(block)) else blocks
+    return (*blocks, _NOTHING) if ends_block(last) else blocks

@@ -123,6 +123,15 @@ def test_any_change_leads_where_all_rows_anew_would_lead(seed: int) -> None:
     assert [block.uids for block in made.blocks] == [block.uids for block in expected.blocks]
 
 
+def test_rows_may_come_on_both_sides_of_the_last_one_if_that_ends_a_block() -> None:
+    end = next(row.uid for row in ROWS if ends_block(row.uid))
+    base = PodTable.from_rows([a_row(end)])
+
+    made = merged(base, PodTable.from_rows([a_row(""), a_row(f"{end}0")]), ())
+
+    assert made == PodTable.from_rows([a_row(""), a_row(end), a_row(f"{end}0")])
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_changes_say_what_merging_needs_and_no_more(seed: int) -> None:
     source = Random(seed)
