@@ -121,3 +121,15 @@ def file_below(path: str, at: str) -> Iterator[FieldError]:
     yield from relative_path(path, at)
     if path.startswith("..") and not path.startswith("../"):
         yield wrong(at, path, "must not start with '..'")
+
+
+def ip_network(text: str, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with a network in CIDR notation."""
+    try:
+        network = ipaddress.ip_interface(text)
+    except ValueError:
+        network = None
+    if network is None or "/" not in text:
+        yield wrong(at, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")
+    elif network.ip != network.network.network_address:
+        yield wrong(at, text, "must not have bits set beyond the prefix length")

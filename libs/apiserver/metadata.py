@@ -15,7 +15,7 @@ Object = dict[str, Any]
 ANNOTATIONS_LIMIT = 256 * 1024
 _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 IMMUTABLE = "field is immutable"
-_BARE = "name is neither a standard finalizer name nor is it fully qualified"
+BARE = "name is neither a standard finalizer name nor is it fully qualified"
 _REPEATED_OWNERS = (
     ".metadata.ownerReferences contains duplicate entries; API server dedups owner references in "
     "1.20+, and may reject such requests as early as 1.24; please fix your requests"
@@ -71,9 +71,9 @@ def _validate_finalizers(finalizers: Sequence[str], *, custom: bool) -> list[Fie
     if not custom:
         # Built-in kinds look at them once more, each by its place.
         errors += [
-            wrong(f"{at}[{index}]", name, _BARE)
+            wrong(f"{at}[{index}]", name, BARE)
             for index, name in enumerate(finalizers)
-            if _is_bare(name)
+            if is_bare(name)
         ]
     return errors
 
@@ -102,7 +102,8 @@ def drop_repeated_owners(metadata: Object) -> list[str]:
     return [f"{_REPEATED_OWNERS}; duplicate UID(s) observed: {', '.join(repeated)}"]
 
 
-def _is_bare(finalizer: str) -> bool:
+def is_bare(finalizer: str) -> bool:
+    """Tell whether a finalizer names neither a domain nor one of Kubernetes' own."""
     return "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS
 
 
@@ -112,7 +113,7 @@ def warnings(metadata: Mapping[str, Any]) -> list[str]:
         f'metadata.finalizers: "{name}": prefer a domain-qualified finalizer name to avoid '
         "accidental conflicts with other finalizer writers"
         for name in metadata.get("finalizers", ())
-        if _is_bare(name)
+        if is_bare(name)
     ]
 
 

@@ -37,11 +37,6 @@ def other(id_: str, collection: str, body: Object, *causes: tuple[str, str]) -> 
     return pytest.param(collection, body, list(causes), id=id_)
 
 
-def unjudged(id_: str, collection: str, body: Object, *causes: tuple[str, str]) -> Any:
-    mark = pytest.mark.differs("Fields of some kinds are hardly judged")
-    return pytest.param(collection, body, list(causes), id=id_, marks=mark)
-
-
 def node_affinity(*terms: Object) -> Object:
     return {
         "nodeAffinity": {
@@ -288,13 +283,13 @@ OTHERS = [
         a_budget(minAvailable=-1),
         (INVALID, "spec.minAvailable"),
     ),
-    unjudged(
+    other(
         "service: no ports",
         CORE + "services",
         {"metadata": metadata("s"), "spec": {}},
         (REQUIRED, "spec.ports"),
     ),
-    unjudged(
+    other(
         "service: port out of range",
         CORE + "services",
         {"metadata": metadata("s"), "spec": {"ports": [{"port": 0, "targetPort": 80}]}},
@@ -318,7 +313,7 @@ OTHERS = [
         },
         (UNSUPPORTED, "spec.accessModes"),
     ),
-    unjudged(
+    other(
         "quota: negative",
         CORE + "resourcequotas",
         {"metadata": metadata("q"), "spec": {"hard": {"pods": "-1"}}},

@@ -15,6 +15,8 @@ from libs.apiserver.rules.resources import container_resource
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
+OLD = "autoscaling/v1"
+_OLD_TARGET = "targetCPUUtilizationPercentage"
 _LONGEST_WINDOW, _LONGEST_PERIOD = 3600, 1800
 _SOURCES: Mapping[str, str] = MappingProxyType(
     {
@@ -42,6 +44,8 @@ def default(obj: Object) -> None:
     """Fill in the defaults of a HorizontalPodAutoscaler."""
     spec = obj["spec"]
     spec.setdefault("minReplicas", 1)
+    if obj.get("apiVersion") == OLD:
+        return
     if not spec.get("metrics"):
         target = {"type": "Utilization", "averageUtilization": 80}
         spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
@@ -57,9 +61,18 @@ def default(obj: Object) -> None:
             rules.setdefault("policies", [dict(policy) for policy in policies])
 
 
+def widened(spec: Stored) -> Object:
+    """Return the spec of an autoscaler of the old API as the new one has it."""
+    kept = {name: value for name, value in spec.items() if name != _OLD_TARGET}
+    if _OLD_TARGET in spec:
+        target = {"type": "Utilization", "averageUtilization": spec[_OLD_TARGET]}
+        kept["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
+    return kept
+
+
 def validate(obj: Object) -> list[FieldError]:
     """Return what is wrong with a HorizontalPodAutoscaler."""
-    spec = obj["spec"]
+    spec = widened(obj["spec"]) if obj.get("apiVersion") == OLD else obj["spec"]
     found = list(_validate_bounds(spec))
     found += _validate_reference(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef")
     for index, metric in enumerate(spec.get("metrics") or ()):

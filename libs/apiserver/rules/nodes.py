@@ -3,12 +3,11 @@
 Source: Kubernetes API reference, NodeSpec; order and wordings as recorded from kube-apiserver 1.36.
 """
 
-import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.checks import NOT_NEGATIVE
+from libs.apiserver.checks import NOT_NEGATIVE, ip_network
 from libs.apiserver.field_errors import (
     FieldError,
     not_allowed,
@@ -29,7 +28,12 @@ def validate(node: Object) -> list[FieldError]:
     spec = node["spec"]
     found = list(_validate_taints(spec.get("taints") or ()))
     for index, network in enumerate(spec.get("podCIDRs") or ()):
-        found += _validate_network(network, f"spec.podCIDRs[{index}]")
+        found += ip_network(network, f"spec.podCIDRs[{index}]")
+    networks = spec.get("podCIDRs") or ()
+    families = {":" in network for network in networks}
+    if len(networks) > len(families):
+        why = "may specify no more than one CIDR for each IP family"
+        found.append(wrong("spec.podCIDRs", networks, why))
     return found + list(_validate_amounts(node))
 
 
@@ -77,13 +81,3 @@ def _validate_taints(taints: Sequence[Stored]) -> Iterator[FieldError]:
             )
             yield FieldError("FieldValueDuplicate", message, at)
         seen.add((key, effect))
-
-
-def _validate_network(text: str, at: str) -> Iterator[FieldError]:
-    try:
-        network = ipaddress.ip_interface(text)
-    except ValueError:
-        yield wrong(at, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")
-        return
-    if network.ip != network.network.network_address:
-        yield wrong(at, text, "must not have bits set beyond the prefix length")

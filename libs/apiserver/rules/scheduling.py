@@ -45,7 +45,7 @@ def validate_scheduling(spec: Spec, at: str) -> Iterator[FieldError]:
     yield from _validate_readiness(spec.get("readinessGates") or (), f"{at}.readinessGates")
     constraints = spec.get("topologySpreadConstraints") or ()
     yield from _validate_spread(constraints, f"{at}.topologySpreadConstraints")
-    yield from _validate_tolerations(spec.get("tolerations") or (), f"{at}.tolerations")
+    yield from validate_tolerations(spec.get("tolerations") or (), f"{at}.tolerations")
 
 
 def _validate_readiness(gates: Sequence[Spec], at: str) -> Iterator[FieldError]:
@@ -169,7 +169,8 @@ def _validate_min_domains(constraint: Spec, at: str) -> Iterator[FieldError]:
         )
 
 
-def _validate_tolerations(tolerations: Sequence[Spec], at: str) -> Iterator[FieldError]:
+def validate_tolerations(tolerations: Sequence[Spec], at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with tolerations."""
     for index, toleration in enumerate(tolerations):
         yield from _validate_toleration(toleration, f"{at}[{index}]")
 

@@ -40,6 +40,9 @@ class _Slot:
     omit: bool
     """Whether an empty value is left out."""
 
+    null: bool
+    """Whether an empty list is no list, as once it was stored in protobuf."""
+
     path: str
     """How a refusal names the field; embedded structs stand in it."""
 
@@ -118,7 +121,7 @@ def _struct_decoder(type_: str) -> Decoder:
             elif item is not None:
                 decoded = _member(slot, name, item, decoding, label)
                 if decoded or not slot.omit:
-                    out[name] = decoded
+                    out[name] = decoded if decoded or not slot.null else None
         for name, absent in required:
             if name not in out:
                 out[name] = copy(absent)
@@ -143,7 +146,8 @@ def _fill(type_: str, slots: dict[str, _Slot], required: list[tuple[str, Any]]) 
         is_struct = table.struct_of(entry.type) is not None
         slots[name] = _Slot(
             decode=decoder(entry.type),
-            omit=(optional and not is_struct) or entry.omitzero,
+            omit=(optional and not is_struct and "any" not in entry.type) or entry.omitzero,
+            null=entry.is_list and not type_.startswith("apiextensions/"),
             path=f"{entry.embedded}.{name}" if entry.embedded else name,
             named=_go_types(entry),
         )
@@ -296,21 +300,19 @@ def _decode_intstr(value: Any, _decoding: Decoding) -> int | str:
 
 
 def _decode_time(value: Any, _decoding: Decoding) -> str:
-    return _parse_time(value).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _parse_time(value, "2006-01-02T15:04:05Z07:00").strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _decode_microtime(value: Any, _decoding: Decoding) -> str:
-    return _parse_time(value).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    found = _parse_time(value, "2006-01-02T15:04:05.000000Z07:00")
+    return found.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _parse_time(value: Any) -> datetime:
+def _parse_time(value: Any, layout: str) -> datetime:
     if not isinstance(value, str):
         raise Mismatch("", found=json_kind(value), wanted="string")
     if _TIME.match(value) is None:
-        raise Mismatch(
-            f'parsing time "{value}" as "2006-01-02T15:04:05Z07:00": '
-            f'cannot parse "{value}" as "2006"'
-        )
+        raise Mismatch(f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"')
     try:
         return datetime.fromisoformat(value.upper().replace(",", ".")).astimezone(UTC)
     except ValueError:

@@ -6,7 +6,7 @@ Facts are Kubernetes' API reference of 1.36, as far as an autoscaler can see the
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from services.simulator.core.api import eventforms
+from services.simulator.core.api import autoscalerforms, eventforms
 from services.simulator.core.api.resources import Resource
 
 _NAMESPACE_VERBS = ("create", "delete", "get", "list", "patch", "update", "watch")
@@ -18,7 +18,12 @@ def _resources() -> Iterator[Resource]:
     core = _group("", "v1", "core/v1")
     yield core("ConfigMap", "configmaps", short=("cm",))
     yield core(
-        "Endpoints", "endpoints", short=("ep",), singular="endpoints", list_kind="EndpointsList"
+        "Endpoints",
+        "endpoints",
+        short=("ep",),
+        singular="endpoints",
+        list_kind="EndpointsList",
+        deprecation="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
     )
     yield core("Event", "events", short=("ev",), creates_on_update=True)
     yield core("LimitRange", "limitranges", short=("limits",))
@@ -120,6 +125,20 @@ def _resources() -> Iterator[Resource]:
         categories=("all",),
         subs=_STATUS,
     )
+    yield _group("autoscaling", "v1", "autoscaling/v1")(
+        "HorizontalPodAutoscaler",
+        "horizontalpodautoscalers",
+        short=("hpa",),
+        categories=("all",),
+        subs=_STATUS,
+        stored_as="horizontalpodautoscalers.autoscaling",
+        from_storage=autoscalerforms.from_v2,
+        to_storage=autoscalerforms.to_v2,
+    )
+    networking = _group("networking.k8s.io", "v1", "networking/v1")
+    yield networking("IngressClass", "ingressclasses", namespaced=False, generation=True)
+    yield networking("Ingress", "ingresses", short=("ing",), generation=True, subs=_STATUS)
+    yield networking("NetworkPolicy", "networkpolicies", short=("netpol",), generation=True)
     yield _group("policy", "v1", "policy/v1")(
         "PodDisruptionBudget",
         "poddisruptionbudgets",
@@ -141,6 +160,12 @@ def _resources() -> Iterator[Resource]:
     )
     yield storage(
         "StorageClass", "storageclasses", short=("sc",), namespaced=False, returns_deleted=True
+    )
+    yield storage(
+        "VolumeAttributesClass",
+        "volumeattributesclasses",
+        short=("vac",),
+        namespaced=False,
     )
     yield storage(
         "VolumeAttachment",

@@ -160,7 +160,8 @@ def check(resource: Resource, name: str, errors: Sequence[FieldError]) -> None:
     """Raise the 422 if there are errors."""
     if errors:
         # A kind with two APIs is validated, and its errors are named, in the one it is stored in.
-        raise invalid(resource.kind, "" if resource.stored_as else resource.group, name, errors)
+        group = resource.bucket.partition(".")[2]
+        raise invalid(resource.kind, group, name, errors)
 
 
 @contextmanager

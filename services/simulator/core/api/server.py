@@ -94,10 +94,12 @@ class ApiServer:
         route = routing.parse(request.path, self.store.resources)
         if route is None:
             return self._other(request)
-        answer = self._answer(request, route)
-        if not route.resource.deprecation:
-            return answer
-        return replace(answer, warnings=(route.resource.deprecation, *answer.warnings))
+        deprecation = route.resource.deprecation
+        if not deprecation:
+            return self._answer(request, route)
+        with errors.warning((deprecation,)):
+            answer = self._answer(request, route)
+        return replace(answer, warnings=(deprecation, *answer.warnings))
 
     def _answer(self, request: Request, route: Route) -> Response:
         if route.watch or (not route.name and request.method == "GET" and request.flag("watch")):

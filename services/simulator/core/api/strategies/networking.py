@@ -1,0 +1,126 @@
+"""Services, endpoints, ingresses and policies: what each defaults, sets and refuses."""
+
+import zlib
+
+from libs.apiserver import names
+from libs.apiserver.rules import addresses, ingresses, services
+from services.simulator.core.api.strategies.generations import count_changes, start_at_one
+from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+
+_AFFINITY_SECONDS = 10800
+_FIRST_PORT, _PORTS = 30000, 2768
+
+
+def default_service(service: Object) -> None:
+    """Fill in the defaults of a Service."""
+    spec = service["spec"]
+    spec.setdefault("type", "ClusterIP")
+    spec.setdefault("sessionAffinity", "None")
+    if spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
+    elif spec["sessionAffinity"] == "ClientIP":
+        config = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+        if "timeoutSeconds" not in config:
+            config = {"timeoutSeconds": _AFFINITY_SECONDS}
+            spec["sessionAffinityConfig"] = {"clientIP": config}
+    for port in spec.get("ports", ()):
+        port.setdefault("protocol", "TCP")
+        if not port.get("targetPort"):
+            port["targetPort"] = port.get("port", 0)
+    if spec["type"] in ("ClusterIP", "NodePort", "LoadBalancer"):
+        spec.setdefault("internalTrafficPolicy", "Cluster")
+    if services.is_reached_from_outside(spec):
+        spec.setdefault("externalTrafficPolicy", "Cluster")
+    if spec["type"] == "LoadBalancer":
+        spec.setdefault("allocateLoadBalancerNodePorts", True)
+
+
+def assign_address(service: Object, _now: str) -> None:
+    """Give a Service a virtual address, made from its uid: nothing answers there."""
+    spec = service["spec"]
+    if spec["type"] == "ExternalName":
+        return
+    digest = zlib.crc32(service["metadata"]["uid"].encode())
+    spec.setdefault("clusterIP", f"10.96.{digest >> 8 & 255}.{digest & 255}")
+    spec.setdefault("clusterIPs", [spec["clusterIP"]])
+    if services.is_headless(spec) and not spec.get("selector") and "ipFamilyPolicy" not in spec:
+        # Somebody else says what is behind it, so it may be of either family.
+        spec.setdefault("ipFamilies", ["IPv4", "IPv6"])
+        spec["ipFamilyPolicy"] = "RequireDualStack"
+    spec.setdefault("ipFamilies", ["IPv4"])
+    spec.setdefault("ipFamilyPolicy", "SingleStack")
+    if spec["type"] in ("NodePort", "LoadBalancer"):
+        _assign_ports(spec, digest)
+
+
+def _assign_ports(spec: Object, digest: int) -> None:
+    """Give ports without a port on nodes one; nothing listens there either."""
+    if spec.get("allocateLoadBalancerNodePorts", True):
+        for index, port in enumerate(spec.get("ports", ())):
+            if not port.get("nodePort"):
+                port["nodePort"] = _FIRST_PORT + (digest + index) % _PORTS
+
+
+def keep_address(service: Object, old: Stored) -> None:
+    """Keep the address and the ports on nodes of a Service whose sender left them out."""
+    spec, before = service["spec"], old["spec"]
+    if spec["type"] == "ExternalName" or before.get("type") == "ExternalName":
+        return
+    for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        if name in before:
+            spec.setdefault(name, before[name])
+    if spec["type"] in ("NodePort", "LoadBalancer"):
+        known = {
+            (port.get("protocol"), port.get("port")): port.get("nodePort")
+            for port in before.get("ports") or ()
+        }
+        for port in spec.get("ports", ()):
+            number = known.get((port.get("protocol"), port.get("port")))
+            if number and not port.get("nodePort"):
+                port["nodePort"] = number
+
+
+def default_endpoints(obj: Object) -> None:
+    """Fill in the protocol of ports."""
+    for subset in obj.get("subsets") or ():
+        for port in subset.get("ports") or ():
+            port.setdefault("protocol", "TCP")
+
+
+def default_slice(obj: Object) -> None:
+    """Fill in the name and protocol of ports."""
+    for port in obj.get("ports") or ():
+        port.setdefault("name", "")
+        port.setdefault("protocol", "TCP")
+
+
+SERVICE = Strategy(
+    default=default_service,
+    prepare_create=assign_address,
+    prepare_update=keep_address,
+    check_name=names.label,
+    validate=services.validate,
+)
+ENDPOINTS = Strategy(default=default_endpoints, validate=addresses.validate_endpoints)
+ENDPOINT_SLICE = Strategy(
+    default=default_slice,
+    prepare_create=start_at_one,
+    prepare_update=count_changes,
+    validate=addresses.validate_slice,
+    validate_update=addresses.fixed_slice,
+)
+INGRESS = Strategy(
+    prepare_create=start_at_one,
+    prepare_update=count_changes,
+    validate=ingresses.validate_ingress,
+    validate_new=ingresses.validate_new_ingress,
+)
+INGRESS_CLASS = Strategy(
+    default=ingresses.default_class, prepare_create=start_at_one, prepare_update=count_changes
+)
+POLICY = Strategy(
+    default=ingresses.default_policy,
+    prepare_create=start_at_one,
+    prepare_update=count_changes,
+    validate=ingresses.validate_policy,
+)

@@ -1,0 +1,30 @@
+"""Roles and their bindings."""
+
+from libs.apiserver import names
+from libs.apiserver.rules import rbac
+from services.simulator.core.api.strategies.strategy import Object, Strategy
+
+
+def default_binding(obj: Object) -> None:
+    """Fill in the API group of the role and the subjects."""
+    if not obj["roleRef"].get("apiGroup"):
+        obj["roleRef"]["apiGroup"] = rbac.GROUP
+    for subject in obj.get("subjects", ()):
+        if subject.get("kind") in ("User", "Group"):
+            subject.setdefault("apiGroup", rbac.GROUP)
+
+
+ROLE = Strategy(check_name=names.path_segment, validate=rbac.validate_role)
+CLUSTER_ROLE = Strategy(check_name=names.path_segment, validate=rbac.validate_cluster_role)
+BINDING = Strategy(
+    default=default_binding,
+    check_name=names.path_segment,
+    validate=rbac.validate_binding,
+    validate_update=rbac.fixed_role,
+)
+CLUSTER_BINDING = Strategy(
+    default=default_binding,
+    check_name=names.path_segment,
+    validate=rbac.validate_cluster_binding,
+    validate_update=rbac.fixed_role,
+)
