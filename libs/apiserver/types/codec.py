@@ -40,9 +40,6 @@ class _Slot:
     omit: bool
     """Whether an empty value is left out."""
 
-    null: bool
-    """Whether an empty list is no list, as once it was stored in protobuf."""
-
     path: str
     """How a refusal names the field; embedded structs stand in it."""
 
@@ -121,7 +118,7 @@ def _struct_decoder(type_: str) -> Decoder:
             elif item is not None:
                 decoded = _member(slot, name, item, decoding, label)
                 if decoded or not slot.omit:
-                    out[name] = decoded if decoded or not slot.null else None
+                    out[name] = decoded
         for name, absent in required:
             if name not in out:
                 out[name] = copy(absent)
@@ -147,7 +144,6 @@ def _fill(type_: str, slots: dict[str, _Slot], required: list[tuple[str, Any]]) 
         slots[name] = _Slot(
             decode=decoder(entry.type),
             omit=(optional and not is_struct and "any" not in entry.type) or entry.omitzero,
-            null=entry.is_list and not type_.startswith("apiextensions/"),
             path=f"{entry.embedded}.{name}" if entry.embedded else name,
             named=_go_types(entry),
         )
