@@ -241,7 +241,7 @@ class Cluster:
             self.tallies.forget()
         self.nodes[node.name] = node
         for pod in self._pods_by_node.get(node.name, {}).values():
-            _occupy(node, pod)
+            occupy(node, pod)
 
     def _put_pod(self, obj: KubeObject) -> None:
         pod = read_pod(obj)
@@ -271,7 +271,7 @@ class Cluster:
         self.claim_users.update(claim.key for claim in pod.claims)
         node = self.nodes.get(pod.node_name)
         if node is not None:
-            _occupy(node, pod)
+            occupy(node, pod)
             self.tallies.change(pod, node, 1)
 
     def _unbind(self, key: str) -> None:
@@ -284,11 +284,9 @@ class Cluster:
                 del table[entry]
         self.claim_users.subtract(claim.key for claim in pod.claims)
         node = self.nodes.get(pod.node_name)
-        if node is not None and node.pods.pop(key, None) is not None:
+        if node is not None and key in node.pods:
             self.tallies.change(pod, node, -1)
-            node.requested.subtract(pod.requests)
-            node.requested_for_scoring.subtract(pod.scoring_requests)
-            node.host_ports.subtract(pod.host_ports)
+            vacate(node, pod)
 
     def _indexes(self, pod: Pod) -> Iterator[tuple[dict[Any, dict[str, Pod]], Hashable]]:
         yield self._pods_by_node, pod.node_name
@@ -302,11 +300,20 @@ class Cluster:
             yield self.attractions, attraction
 
 
-def _occupy(node: Node, pod: Pod) -> None:
+def occupy(node: Node, pod: Pod) -> None:
+    """Let a pod take its part of a node; `Cluster` tells its other indexes, too."""
     node.pods[pod.key] = pod
     node.requested.update(pod.requests)
     node.requested_for_scoring.update(pod.scoring_requests)
     node.host_ports.update(pod.host_ports)
+
+
+def vacate(node: Node, pod: Pod) -> None:
+    """Take back what `occupy` did."""
+    del node.pods[pod.key]
+    node.requested.subtract(pod.requests)
+    node.requested_for_scoring.subtract(pod.scoring_requests)
+    node.host_ports.subtract(pod.host_ports)
 
 
 LISTS = {

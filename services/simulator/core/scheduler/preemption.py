@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from libs.oracle.cluster import Cluster, Node
+from libs.oracle.cluster import Cluster, Node, occupy, vacate
 from libs.oracle.objects import spec_of, status_of
 from libs.oracle.pods import Pod, read_pod
 from libs.oracle.selectors import LabelSelector, read_selector
@@ -207,7 +207,7 @@ class _DryRun:
         tests = prepare(cluster, seen)
         self._lasting: Tests | None = None
         """The filters, if what they were prepared for does not change with the node's pods."""
-        if not isinstance(tests, Rejection) and all(plugin in _NODE_ALONE for plugin, _ in tests):
+        if not isinstance(tests, Rejection) and all(name in _NODE_ALONE for name, _ in tests):
             self._lasting = tests
 
     def on(self, node: Node) -> Candidate | Rejection:
@@ -215,13 +215,15 @@ class _DryRun:
         lower = _lower(node, priority_of(self._pod))
         if not lower:
             return Rejection(plugin="DefaultPreemption", reasons=_NO_VICTIMS)
-        gone = {one.key: self._cluster.unseat(one.key) for one in lower}
+        gone = {one.key: one for one in lower}
+        for one in lower:
+            self._take_off(node, one)
         try:
             rejection = self._refusal(node)
             return rejection if rejection is not None else self._reprieve(node, lower, gone)
         finally:
             for one in gone.values():
-                self._cluster.seat(one)
+                self._put_back(node, one)
 
     def _reprieve(self, node: Node, lower: Iterable[Pod], gone: dict[str, Pod]) -> Candidate:
         """Let pods stay that can, those first that matter most; what is left are the victims."""
@@ -231,15 +233,32 @@ class _DryRun:
             *(one for one in ranked if one.key in protected),
             *(one for one in ranked if one.key not in protected),
         ]:
-            self._cluster.seat(gone.pop(one.key))
+            self._put_back(node, gone.pop(one.key))
             if self._refusal(node) is not None:
-                gone[one.key] = self._cluster.unseat(one.key)
+                gone[one.key] = one
+                self._take_off(node, one)
         victims = tuple(one for one in ranked if one.key in gone)
         violations = sum(one.key in protected for one in victims)
         return Candidate(node=node.name, victims=victims, violations=violations)
 
+    def _is_alone(self, node: Node) -> bool:
+        """Tell whether nothing but the node itself is asked."""
+        return self._lasting is not None and node.name not in self._cluster.nominated
+
+    def _take_off(self, node: Node, pod: Pod) -> None:
+        if self._is_alone(node):
+            vacate(node, pod)
+        else:
+            self._cluster.unseat(pod.key)
+
+    def _put_back(self, node: Node, pod: Pod) -> None:
+        if self._is_alone(node):
+            occupy(node, pod)
+        else:
+            self._cluster.seat(pod)
+
     def _refusal(self, node: Node) -> Rejection | None:
-        if self._lasting is not None and not self._cluster.nominated:
+        if self._lasting is not None and self._is_alone(node):
             return first_refusal(self._lasting, node)
         tests = prepare(self._cluster, self._seen)
         if isinstance(tests, Rejection):

@@ -166,7 +166,7 @@ class Scheduler:
         self._queue.park(key, Parked(pod=read_pod(pod), plugins=plugins), now)
         if gang is not None:
             self._reject_siblings(pod, plugins, now)
-        return found.effort
+        return found.effort if memo else found.effort + len(found.verdict.rejected)
 
     def _hold_back(self, key: str, pod: Object, lacking: str, now: datetime) -> None:
         """Refuse a pod whose gang is not there yet; others of it bring it back."""
