@@ -26,8 +26,8 @@ _LONGEST_NOTE, _LONGEST_NAME = 1024, 253
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _REFERENCED = ("name", "namespace", "uid", "resourceVersion")
 
-_Key = tuple[str, str, str, str]
-"""Uid and resourceVersion of the pod, reason, uid of the other pod."""
+_Key = tuple[str, str, str]
+"""Uid and resourceVersion of the pod, and the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +38,6 @@ class Note:
     action: str
     note: str
     is_warning: bool = False
-    related: Mapping[str, Any] | None = None
-    """Another pod that has to do with it."""
 
 
 @dataclass(slots=True)
@@ -65,7 +63,7 @@ def success(key: str, node: str) -> Note:
 def preempted(preemptor: Mapping[str, Any], node: str) -> Note:
     """Return the event of a pod that has to go for another one."""
     note = f"Preempted by pod {preemptor['metadata']['uid']} on node {node}"
-    return Note(reason="Preempted", action="Preempting", note=note, related=preemptor)
+    return Note(reason="Preempted", action="Preempting", note=note)
 
 
 class Recorder:
@@ -81,8 +79,8 @@ class Recorder:
 
     def record(self, pod: Mapping[str, Any], note: Note, now: datetime) -> None:
         """Tell of a pod, or that it is so once more."""
-        meta, other = pod["metadata"], (note.related or {}).get("metadata", {})
-        key = (meta["uid"], meta["resourceVersion"], note.reason, other.get("uid", ""))
+        meta = pod["metadata"]
+        key = (meta["uid"], meta["resourceVersion"], note.reason)
         told = self._told.get(key)
         if told is not None:
             told.count, told.last = told.count + 1, now
@@ -107,8 +105,6 @@ class Recorder:
             "note": note.note,
             "type": "Warning" if note.is_warning else "Normal",
         }
-        if note.related is not None:
-            event["related"] = _reference(note.related)
         with contextlib.suppress(ApiError):
             self._api.create(_EVENTS, event, meta["namespace"])
             self._told[key] = _Told(meta["namespace"], name, now)

@@ -11,6 +11,7 @@ from services.simulator.core.scheduler.queue import DEFAULT_SCHEDULER
 
 UNSCHEDULABLE = "Unschedulable"
 ERROR = "SchedulerError"
+_EXTRA = {"lastProbeTime": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +41,7 @@ def refused_status(pod: Mapping[str, Any], refused: Refused, now: datetime) -> O
     old = condition_of(pod, "PodScheduled")
     if old is None or any(old.get(member) != value for member, value in new.items()):
         conditions = list(status.get("conditions") or ())
-        status["conditions"] = with_condition(conditions, new, now, extra={"lastProbeTime": None})
+        status["conditions"] = with_condition(conditions, new, now, extra=_EXTRA)
     return status if status != pod["status"] else None
 
 
@@ -54,4 +55,4 @@ def victim_status(pod: Mapping[str, Any], now: datetime) -> Object:
         "observedGeneration": pod["metadata"].get("generation", 1),
     }
     conditions = list(pod["status"].get("conditions") or ())
-    return {**pod["status"], "conditions": with_condition(conditions, new, now)}
+    return {**pod["status"], "conditions": with_condition(conditions, new, now, extra=_EXTRA)}

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
+from libs.oracle.filters.dynamic_resources import claims_of
 from libs.oracle.pods import read_pod
 from libs.oracle.verdict import Rejection, Verdict, refused_everywhere
 from services.simulator.core.api.direct import DirectApi
@@ -37,6 +38,9 @@ node, about ten microseconds with its score."""
 
 _EFFORT_OF_A_POD = 200
 """What each pod costs whatever is remembered of nodes."""
+
+
+_WITHOUT_CLAIMS = frozenset({"DynamicResources"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +153,10 @@ class Scheduler:
         return 0
 
     def _schedule(self, key: str, pod: Object, now: datetime) -> int:
+        if isinstance(claims_of(self._view.cluster, pod), str):
+            # It does not come to be tried, and nothing is said of it, until its claims exist.
+            self._queue.park(key, Parked(pod=read_pod(pod), plugins=_WITHOUT_CLAIMS), now)
+            return 0
         gang = self._gangs.of(pod)
         if gang is not None and (lacking := self._gangs.lacking(gang, pod)):
             self._hold_back(key, pod, lacking, now)

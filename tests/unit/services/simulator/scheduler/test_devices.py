@@ -172,3 +172,17 @@ def test_an_extended_resource_of_a_class_gets_a_claim_of_its_own() -> None:
     mapping = {"containerName": "main", "requestName": "container-0-request-0"}
     assert told["resourceClaimName"] == made["metadata"]["name"]
     assert told["requestMappings"] == [{**mapping, "resourceName": "example.com/gpu"}]
+
+
+def test_a_pod_without_its_claim_is_not_tried_and_not_told() -> None:
+    api = a_cluster()
+    api.create("pods", claiming("p"), "default")
+    scheduler = Scheduler(api)
+
+    scheduler.step(NOW)
+
+    assert condition_of(api.get("pods", "p", "default"), "PodScheduled") is None
+    assert api.list("events", "default") == ()
+    claim(api)
+    scheduler.step(NOW + timedelta(seconds=1))
+    assert node_of(api, "p") == "n1"
