@@ -1,5 +1,6 @@
 """From a snapshot to columns: everything that stays the same however the pods are packed."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -123,7 +124,10 @@ def encode(
         standing=standing(given),
         market=sold,
     )
-    apart = together(asks, work.bound, snapshot.namespaces, _reach(encoded))
+    counts = Counter[int]()
+    for group in work.groups:
+        counts[group.shape.id] += len(group.uids)
+    apart = together(asks, work.bound, snapshot.namespaces, _reach(encoded), counts)
     return replace(encoded, asks=apart)
 
 
@@ -183,7 +187,7 @@ def _reach(encoded: Encoded) -> Reach:
         ground = Ground(encoded.standing, encoded.templates, classes, domains, encoded.dimensions)
         return Supply(ground, _grants(encoded, encoded.work.groups, classes))
 
-    return lambda ask, key: supply().values(ask, key)
+    return lambda ask, key, count: supply().values(ask, key, count)
 
 
 def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:

@@ -18,11 +18,12 @@ from services.solver.core.vectors import Ints, covering
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What one pod asks for."""
+    """What pods ask for."""
 
     ask: Ask
     vector: Ints
-    """(n_resources,)."""
+    """(n_resources,): for one of them."""
+    count: int
 
 
 class Supply:
@@ -31,19 +32,23 @@ class Supply:
     def __init__(self, ground: Ground, grants: Grants) -> None:
         self._ground = ground
         self._grants = grants
-        self._known: dict[tuple[int, str], frozenset[str]] = {}
+        self._known: dict[tuple[int, str, int], frozenset[str]] = {}
 
-    def values(self, ask: Ask, key: str) -> frozenset[str]:
-        """Return the values of a label key in which a node takes the pod, topology apart."""
-        memo = (ask.shape.id, key)
+    def values(self, ask: Ask, key: str, count: int) -> frozenset[str]:
+        """Return the values of a label key in which nodes take so many pods, topology apart.
+
+        Where a node can be bought for one of them there is room for all.
+        """
+        memo = (ask.shape.id, key, count)
         if memo not in self._known:
-            self._known[memo] = self._values(ask, key)
+            self._known[memo] = self._values(ask, key, count)
         return self._known[memo]
 
-    def _values(self, ask: Ask, key: str) -> frozenset[str]:
+    def _values(self, ask: Ask, key: str, count: int) -> frozenset[str]:
         if self._grants.ignores(ask.shape):
             return frozenset()
-        request = _Request(ask, self._ground.dimensions.requests(ask.shape.requests))
+        vector = self._ground.dimensions.requests(ask.shape.requests)
+        request = _Request(ask, vector, count)
         bits = self._standing(request, key)
         for known in self._ground.new_nodes_by_all(ask):
             bits |= self._new(known, request, key, bits)
@@ -62,7 +67,11 @@ class Supply:
             has = self._grants.has_on_standing
             there = (has(request.ask.shape, one) for one in positions.tolist())
             positions = positions[np.fromiter(there, np.bool_, count=len(positions))]
-        return sum(1 << number for number in np.unique(numbers[positions]).tolist())
+        free, vector = self._ground.standing.free[positions][:, asked], request.vector[asked]
+        pods = np.minimum((free // vector).min(axis=1, initial=request.count), request.count)
+        room_in = np.zeros(1 + int(numbers.max(initial=0)), np.int64)
+        np.add.at(room_in, numbers[positions], pods)
+        return sum(1 << number for number in np.flatnonzero(room_in >= request.count).tolist())
 
     def _new(self, known: ClaimClass, request: _Request, key: str, found: int) -> int:
         """Return the domains in which a node of the class can be bought, but for those found."""

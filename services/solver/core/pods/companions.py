@@ -23,8 +23,8 @@ from services.solver.core.pods.shape_index import ShapeIndex
 from services.solver.core.reading.bound_pods import BoundPods
 
 _Asks = Mapping[int, tuple[Ask, ...]]
-Reach = Callable[[Ask, str], frozenset[str]]
-"""Tells the values of a label key in which there is room for a pod."""
+Reach = Callable[[Ask, str, int], frozenset[str]]
+"""Tells the values of a label key in which there is room for so many pods."""
 
 
 def together(
@@ -32,6 +32,7 @@ def together(
     running: BoundPods,
     namespaces: Mapping[str, Namespace],
     reach: Reach,
+    counts: Mapping[int, int],
 ) -> dict[int, tuple[Ask, ...]]:
     """Return what is asked for, by id of the shape, narrowed to where all companions may run.
 
@@ -42,6 +43,7 @@ def together(
         running: the pods that run.
         namespaces: as selectors see them.
         reach: where there is room.
+        counts: how many pods of each shape wait.
     """
     found = _with_shared_volumes(asks, running)
     matched = _matched(asks, running, namespaces)
@@ -55,6 +57,10 @@ def together(
             if alike != [one]:
                 places = _shared(asks, one, alike[0], reach)
                 found[one] = tuple(_narrowed(found[one], places))
+    for one in sorted(first, key=turn):
+        places = _with_room_for_all(asks[one][-1], counts[one], reach)
+        if places != ANYWHERE:
+            found[one] = tuple(_narrowed(found[one], places))
     found = {
         number: (*many, asks[number][-1]) if any(one.near_companions for one in many) else many
         for number, many in found.items()
@@ -80,7 +86,7 @@ def _alike(
     for number, others in matched.items():
         ask = asks[number][-1]
         keys = _keys(ask.shape)
-        room = tuple((key, reach(ask, key)) for key in sorted(keys - {label_keys.HOSTNAME}))
+        room = tuple((key, reach(ask, key, 1)) for key in sorted(keys - {label_keys.HOSTNAME}))
         found.setdefault((others, keys, _projected(ask, keys), room), []).append(number)
     for alike in found.values():
         yield matched[alike[0]], alike
@@ -132,7 +138,7 @@ def _leading(follower: Ask, targets: Sequence[tuple[Ask, ...]], reach: Reach) ->
         reach: where there is room.
     """
     keys = _keys(follower.shape)
-    if not reach(follower, label_keys.ZONE):
+    if not reach(follower, label_keys.ZONE, 1):
         return ()
     found: tuple[Ask, ...] = ()
     for target in targets:
@@ -154,9 +160,20 @@ def _with_room(ask: Ask, other: Ask, keys: frozenset[str], reach: Reach) -> tupl
     """Return where there is room for the other, as far as there is for this one, too."""
     found = ANYWHERE
     for key in sorted(keys - {label_keys.HOSTNAME}):
-        own, its = reach(ask, key), reach(other, key)
+        own, its = reach(ask, key, 1), reach(other, key, 1)
         if own & its and not own <= its:
             one = Requirement(key=key, complement=False, values=its, absent=False)
+            found = combined(found, (Place(requirements=Requirements((one,))),))
+    return found
+
+
+def _with_room_for_all(ask: Ask, count: int, reach: Reach) -> tuple[Place, ...]:
+    """Return where there is room for all pods of a shape that have to be near each other."""
+    found = ANYWHERE
+    for key in sorted(_keys(ask.shape) - {label_keys.HOSTNAME}) if count > 1 else ():
+        every, some = reach(ask, key, count), reach(ask, key, 1)
+        if every and every != some:
+            one = Requirement(key=key, complement=False, values=every, absent=False)
             found = combined(found, (Place(requirements=Requirements((one,))),))
     return found
 
