@@ -39,6 +39,9 @@ RESOURCES = {
 }
 """Resources by the name of their list, in the order in which they are created."""
 
+_LEFT_OUT: Mapping[str, dict[str, Any]] = {"runtimeclasses.node.k8s.io": {"handler": "any"}}
+"""What objects of recordings may lack because no scheduler reads it, though the API asks for it."""
+
 _AT_ONCE = DeleteOptions(grace_seconds=0)
 
 
@@ -139,7 +142,9 @@ class Stage:
             self.api.patch(resource, name, {"metadata": {"labels": meta.get("labels")}})
             return name, namespace
         kept = {key: value for key, value in meta.items() if key != "deletionTimestamp"}
-        given = {key: value for key, value in obj.items() if key != "status" or resource == "nodes"}
+        given = _LEFT_OUT.get(resource, {}) | {
+            key: value for key, value in obj.items() if key != "status" or resource == "nodes"
+        }
         created = self.api.create(resource, thaw({**given, "metadata": kept}), namespace)
         if obj.get("status") and resource != "nodes":
             status = {**created.get("status", {}), **obj["status"]}
