@@ -235,4 +235,10 @@ def _lines(raw: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
 
 
 def _decoded(data: bytes, media_type: str) -> Any:
-    return json.loads(data) if data and media_type.startswith("application/json") else data.decode()
+    """Return JSON as a value, the events of a watch as a list, anything else as text."""
+    if not data or not media_type.startswith("application/json"):
+        return data.decode()
+    try:
+        return json.loads(data)
+    except ValueError:
+        return [json.loads(line) for line in data.splitlines()]

@@ -14,11 +14,14 @@ import json
 import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from services.simulator.matching import filtered
 from tests.conformance.cluster import MERGE_PATCH, Answer, Cluster
+from tests.conformance.placeholders import with_placeholders
 from tests.conformance.questions import Question, questions
 from tests.conformance.targets import binaries
 
@@ -30,30 +33,42 @@ _WITHOUT = (
     *("Priority", "ResourceQuota", "RuntimeClass", "ServiceAccount"),
     *("StorageObjectInUseProtection", "TaintNodesByCondition"),
 )
+_SERVERS = {"plain": _WITHOUT, "admission": ("ServiceAccount",)}
+"""Which plug-ins a server lacks, by what a question needs of it."""
+
+_DEFINITIONS = "/customresourcedefinitions/"
+_POLL_SECONDS = 0.05
 _REFERENCE = re.compile(r"\$\{(\d+)\.([\w.]+)\}")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
-_AGE = re.compile(r"(?:\d+[smhd])+")
-_ALLOCATED = re.compile(r"10\.0\.0\.\d+")
-_UID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_VERSION = re.compile(r'(resourceVersion\\?":\\?")(\d+)')
-_KEPT_OF_PREFIX = 58
-_AGES = ("Age", "Last Seen", "First Seen", "Duration")
 
 
 def main(assets: str, output: str) -> None:
     """Record every question."""
-    bare = f"--disable-admission-plugins={','.join(_WITHOUT)}"
+    asked = list(questions())
+    lines: dict[str, Object] = {}
+    for needs, without in _SERVERS.items():
+        lines |= _recorded(
+            Path(assets),
+            without,
+            [one for one in asked if ("admission" in one.needs) is (needs == "admission")],
+        )
+    with open(output, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
+        for question in asked:
+            file.write(json.dumps(lines[question.id], separators=(",", ":")).encode() + b"\n")
+
+
+def _recorded(
+    assets: Path, without: tuple[str, ...], asked: Sequence[Question]
+) -> dict[str, Object]:
+    """Return the sequences of questions to a server without some admission plug-ins."""
+    argument = f"--disable-admission-plugins={','.join(without)}"
     with (
         tempfile.TemporaryDirectory() as folder,
-        binaries(Path(folder), Path(assets), (bare,), bare=True) as target,
-        open(output, "wb") as raw,
-        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file,
+        binaries(Path(folder), assets, (argument,), bare=True) as target,
     ):
         cluster = Cluster(target)
-        for question in questions():
-            line = json.dumps(record(cluster, question), separators=(",", ":"))
-            file.write(line.encode() + b"\n")
+        lines = {question.id: record(cluster, question) for question in asked}
         cluster.close()
+    return lines
 
 
 def record(cluster: Cluster, question: Question) -> Object:
@@ -63,9 +78,9 @@ def record(cluster: Cluster, question: Question) -> Object:
     steps = []
     for step in question.steps:
         asked = _resolved(step, answers)
-        answer = _ask(cluster, asked)
+        answer, expected = _taken(cluster, asked)
         answers.append(answer)
-        steps.append({**asked, "expect": _expected(answer)})
+        steps.append({**asked, **expected})
         if answer.status == 201:
             made += _places(asked, answer)
     _clean(cluster, made)
@@ -73,10 +88,44 @@ def record(cluster: Cluster, question: Question) -> Object:
         "id": question.id,
         "title": question.title,
         "area": question.area,
-        "needs": ["core"],
+        "needs": list(question.needs),
         **({"managedFields": True} if question.managed_fields else {}),
-        "steps": _with_placeholders(steps, managed_fields=question.managed_fields),
+        "steps": with_placeholders(steps, managed_fields=question.managed_fields),
     }
+
+
+def _taken(cluster: Cluster, step: Object) -> tuple[Answer, Object]:
+    """Take one step; return the answer and what the step is to expect."""
+    if "control" in step:
+        time.sleep(float(step["control"].removeprefix("sleep ")))
+        return Answer(status=0, headers={}, body=None), {}
+    if "watch" in step:
+        return _watched(cluster, step["watch"])
+    answer = _ask(cluster, step)
+    while "until" in step and not holds(step["until"], answer):
+        time.sleep(_POLL_SECONDS)
+        answer = _ask(cluster, step)
+    return answer, {"expect": _expected(answer, step.get("filter"))}
+
+
+def _watched(cluster: Cluster, watch: Object) -> tuple[Answer, Object]:
+    query = {"watch": "true", "timeoutSeconds": "1", **watch.get("query", {})}
+    answer = cluster.send("GET", watch["path"], query=query)
+    if answer.status != 200:
+        refused = {"expect": [], "expectStatus": answer.status, "expectBody": answer.body}
+        return answer, refused
+    body = answer.body or []
+    return answer, {"expect": body if isinstance(body, list) else [body]}
+
+
+def holds(until: Object, answer: Answer) -> bool:
+    """Tell whether an answer is what its step waits for: a status, or a condition that is true."""
+    if answer.status != until.get("status", 200):
+        return False
+    wanted = until.get("condition")
+    conditions = (answer.body.get("status") or {}).get("conditions") or () if wanted else ()
+    true = {one["type"] for one in conditions if one["status"] == "True"}
+    return wanted is None or wanted in true
 
 
 def _ask(cluster: Cluster, step: Object) -> Answer:
@@ -108,11 +157,13 @@ def _read(body: Any, path: str) -> str:
     return str(body)
 
 
-def _expected(answer: Answer) -> Object:
+def _expected(answer: Answer, kept: Object | None) -> Object:
     body = answer.body
     if isinstance(body, str):
         with contextlib.suppress(ValueError):
             body = json.loads(body)
+    if kept is not None and isinstance(body, dict):
+        body = filtered(body, kept)
     headers = {}
     if warning := answer.headers.get("warning"):
         headers["Warning"] = [
@@ -136,105 +187,8 @@ def _clean(cluster: Cluster, made: list[str]) -> None:
         if cluster.get(path).status == 200:
             cluster.patch(path, {"metadata": {"finalizers": None}}, MERGE_PATCH)
             cluster.delete(path, gracePeriodSeconds=0, propagationPolicy="Background")
-
-
-def _with_placeholders(steps: list[Object], *, managed_fields: bool) -> Any:
-    """Return the steps with every value that is another in each run replaced by its stand-in."""
-    left_out = ("selfLink",) if managed_fields else ("selfLink", "managedFields")
-    found: dict[str, str] = {}
-    revisions = sorted({int(value) for value in _values(steps, "resourceVersion")})
-    answers = json.dumps([step["expect"] for step in steps])
-    uids = [uid for uid in dict.fromkeys(_UID.findall(answers)) if not uid.startswith("00000000")]
-    found |= {uid: f"$uid{number}" for number, uid in enumerate(uids, 1)}
-    tokens = dict.fromkeys(_values(steps, "continue"))
-    found |= {token: f"$continue{number}" for number, token in enumerate(tokens, 1)}
-    for number, (prefix, name) in enumerate(dict.fromkeys(_generated(steps)), 1):
-        found[name] = f"{prefix}$gen{number}"
-    numbered = {str(one): f"$rv{number}" for number, one in enumerate(revisions, 1)}
-
-    def text(value: str, name: str) -> str:
-        if name == "resourceVersion":
-            return numbered.get(value, value)
-        for known, stand_in in found.items():
-            value = value.replace(known, stand_in)
-        value = _VERSION.sub(lambda one: one[1] + numbered.get(one[2], one[2]), value)
-        value = _TIME.sub(lambda one: "$time" if _is_recent(one[0]) else one[0], value)
-        return (
-            "$any" if name in ("clusterIP", "clusterIPs") and _ALLOCATED.fullmatch(value) else value
-        )
-
-    return [
-        {
-            **_mapped(step, text, ()),
-            "expect": _mapped(_without_ages(step["expect"]), text, left_out),
-        }
-        for step in steps
-    ]
-
-
-def _mapped(
-    value: Any, text: Callable[[str, str], str], left_out: tuple[str, ...], at: str = ""
-) -> Any:
-    if isinstance(value, dict):
-        return {
-            name: _mapped(member, text, left_out, name)
-            for name, member in value.items()
-            if name not in left_out and name != "expect"
-        }
-    if isinstance(value, list):
-        return [_mapped(item, text, left_out, at) for item in value]
-    return text(value, at) if isinstance(value, str) else value
-
-
-def _without_ages(expected: Object) -> Object:
-    """Replace the cells of a table that tell how long ago something was; leave out its prose."""
-    body = expected["body"]
-    if not isinstance(body, dict) or body.get("kind") != "Table":
-        return expected
-    columns = [column["name"] for column in body["columnDefinitions"]]
-    rows = []
-    for row in body["rows"] or ():
-        cells = [
-            "$age" if name in _AGES and isinstance(cell, str) and _AGE.fullmatch(cell) else cell
-            for name, cell in zip(columns, row["cells"], strict=True)
-        ]
-        rows.append({**row, "cells": cells})
-    shown = [
-        {name: value for name, value in column.items() if name != "description"}
-        for column in body["columnDefinitions"]
-    ]
-    return {**expected, "body": {**body, "columnDefinitions": shown, "rows": rows}}
-
-
-def _values(value: Any, name: str) -> Iterator[str]:
-    """Yield the texts under a name in answers, in their order; of versions only numbers."""
-    if isinstance(value, dict):
-        for key, member in value.items():
-            if key == name and isinstance(member, str):
-                if name != "resourceVersion" or (member.isdigit() and len(member) > 1):
-                    yield member
-            elif key not in ("body",) or "method" not in value:
-                yield from _values(member, name)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _values(item, name)
-
-
-def _generated(value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        prefix, name = value.get("generateName"), value.get("name", "")
-        if prefix and "uid" in value and name.startswith(prefix[:_KEPT_OF_PREFIX]):
-            yield prefix[:_KEPT_OF_PREFIX], name
-        for member in value.values():
-            yield from _generated(member)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _generated(item)
-
-
-def _is_recent(text: str) -> bool:
-    """Tell a server's own times from those in questions, which lie before 2026-06."""
-    return text >= "2026-06"
+            if _DEFINITIONS in path:
+                cluster.until_gone(path)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What we ask real API servers: sequences of requests, written short in the YAML files here.
 
-A file is a list of questions. `title` and `area` say what it is about. Its steps come in three
+A file is a list of questions; new ones go to its end, since their ids count. `title` and `area` say
+what one is about. Its steps come in three
 forms:
 
 - `create`: a base object (`bases.yaml`), created once for each entry of `with`, changed as the
@@ -11,6 +12,11 @@ forms:
 - `steps`: requests as they are sent. `object` (a base) with `with` makes a body;
   `${0.metadata.uid}` is what the answer to step 0 holds there; `at: pod` is the path of that base's
   collection, `at: pod/a` one below it.
+
+With `definition`, a CRD of kind Thing comes first: `properties` of its schema, more of its
+`version`, changes of its spec (`with`), members of its base `object` (`thing`), and whether it is
+`refused`.
+`needs: [admission]` asks a server with its admission plug-ins.
 """
 
 import copy
@@ -24,6 +30,9 @@ import yaml
 Object = dict[str, Any]
 
 _FOLDER = Path(__file__).parent
+_GROUP = "q.example.com"
+_DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_THINGS = f"/apis/{_GROUP}/v1/namespaces/default/things"
 _PATCH = "application/merge-patch+json"
 
 
@@ -34,6 +43,7 @@ class Question:
     id: str
     title: str
     area: str
+    needs: tuple[str, ...]
     managed_fields: bool
     steps: tuple[Object, ...]
 
@@ -49,6 +59,7 @@ def questions() -> Iterator[Question]:
                 id=f"{path.stem}-{number:02}",
                 title=entry["title"],
                 area=entry["area"],
+                needs=("core", *entry.get("needs", ())),
                 managed_fields=entry.get("managedFields", False),
                 steps=tuple(_steps(entry, bases)),
             )
@@ -73,6 +84,9 @@ def changed(base: Object, changes: Object) -> Object:
 
 
 def _steps(entry: Object, bases: Object) -> Iterator[Object]:
+    if "definition" in entry:
+        bases = {**bases, "thing": _thing(entry)}
+        yield from _define(entry)
     if name := entry.get("create"):
         base = bases[name]
         for number, changes in enumerate(entry["with"]):
@@ -88,6 +102,46 @@ def _steps(entry: Object, bases: Object) -> Iterator[Object]:
             yield {"method": "PATCH", "path": path, "body": patch, "contentType": _PATCH}
     for step in entry.get("steps", ()):
         yield _step(dict(step), bases)
+
+
+def _definition(entry: Object) -> Object:
+    given = entry["definition"]
+    schema = {"type": "object", "properties": given.get("properties", {})}
+    version = {"name": "v1", "served": True, "storage": True}
+    version |= {"schema": {"openAPIV3Schema": schema}, **given.get("version", {})}
+    names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+    spec = {"group": _GROUP, "scope": "Namespaced", "names": names, "versions": [version]}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"things.{_GROUP}"},
+        "spec": changed(spec, given.get("with", {})),
+    }
+
+
+def _thing(entry: Object) -> Object:
+    body = {"apiVersion": f"{_GROUP}/v1", "kind": "Thing", "metadata": {"name": "a"}}
+    return {"path": _THINGS, "object": {**body, **entry["definition"].get("object", {})}}
+
+
+def _define(entry: Object) -> Iterator[Object]:
+    """Yield the steps that create a definition and, if it is valid, wait until it is served."""
+    yield {"method": "POST", "path": _DEFINITIONS, "body": _definition(entry)}
+    if entry["definition"].get("refused"):
+        return
+    until = {"condition": "Established"}
+    kept = {"keep": ["status"]}
+    path = f"{_DEFINITIONS}/things.{_GROUP}"
+    yield {"method": "GET", "path": path, "until": until, "filter": kept}
+    kept = {"keep": ["kind", "apiVersion", "items"]}
+    until_served = {"status": 200}
+    yield {
+        "method": "GET",
+        "path": _THINGS,
+        "query": {"limit": "1"},
+        "until": until_served,
+        "filter": kept,
+    }
 
 
 def _step(step: Object, bases: Object) -> Object:
