@@ -60,6 +60,8 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "priorityclasses.scheduling.k8s.io": scheduling.PRIORITY_CLASS,
         "endpointslices.discovery.k8s.io": networking.ENDPOINT_SLICE,
         "deviceclasses.resource.k8s.io": resource.CLASS,
+        "resourceclaims.resource.k8s.io": resource.CLAIM,
+        "resourceclaimtemplates.resource.k8s.io": resource.TEMPLATE,
         "resourceslices.resource.k8s.io": resource.SLICE,
         "customresourcedefinitions.apiextensions.k8s.io": crds.DEFINITION,
         "roles.rbac.authorization.k8s.io": rbac.ROLE,

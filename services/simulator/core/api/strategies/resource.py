@@ -1,7 +1,42 @@
-"""Devices: classes, claims and slices."""
+"""Devices: classes, claims, their templates and slices."""
 
+from libs.apiserver.rules import device_slices, devices
 from services.simulator.core.api.strategies.generations import count_changes, start_at_one
-from services.simulator.core.api.strategies.strategy import Strategy
+from services.simulator.core.api.strategies.strategy import Object, Strategy
 
-CLASS = Strategy(prepare_create=start_at_one, prepare_update=count_changes)
-SLICE = Strategy(prepare_create=start_at_one, prepare_update=count_changes)
+
+def default_claim(obj: Object) -> None:
+    """Fill in the defaults of a ResourceClaim."""
+    devices.default_claim_spec(obj["spec"])
+
+
+def default_template(obj: Object) -> None:
+    """Fill in the defaults of a ResourceClaimTemplate."""
+    devices.default_claim_spec(obj["spec"].get("spec") or {})
+
+
+def prepare_slice(obj: Object, now: str) -> None:
+    """Start counting generations; note when taints were added."""
+    start_at_one(obj, now)
+    for device in obj["spec"].get("devices") or ():
+        for taint in device.get("taints") or ():
+            taint.setdefault("timeAdded", now)
+
+
+CLASS = Strategy(
+    prepare_create=start_at_one, prepare_update=count_changes, validate=devices.validate_class
+)
+CLAIM = Strategy(
+    default=default_claim, validate=devices.validate_claim, validate_update=devices.fixed_claim
+)
+TEMPLATE = Strategy(
+    default=default_template,
+    validate=devices.validate_claim_template,
+    validate_update=devices.fixed_claim,
+)
+SLICE = Strategy(
+    prepare_create=prepare_slice,
+    prepare_update=count_changes,
+    validate=device_slices.validate,
+    validate_update=device_slices.fixed,
+)
