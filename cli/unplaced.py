@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cli.formats import counted, few, nameless
 from libs.domain.plan import UnplacedPods
-from libs.domain.reason import Unplaceable
+from libs.domain.reason import Rejection, Unplaceable
 
 _REASONS_SHOWN = 20
 _SUMMED_UP = 4
@@ -68,10 +68,18 @@ def _summed_up(groups: Iterable[UnplacedPods], reasons: int) -> str:
 
 
 def _kind(reason: Unplaceable) -> str:
-    """Return the rule of the first pool; without pools the one by which most nodes refuse."""
+    """Return the rule of the pool that is named as nearest, or of the first one.
+
+    Without pools it is the one by which most nodes refuse.
+    """
     if reason.rejections:
-        return str(reason.rejections[0].rule)
+        told = (one for one in reason.rejections if _is_named(one, reason.message))
+        return str(next(told, reason.rejections[0]).rule)
     return str(max(reason.existing, key=lambda item: item[1])[0]) if reason.existing else "gang"
+
+
+def _is_named(one: Rejection, message: str) -> bool:
+    return message.endswith(f'{one.target_kind} "{one.target}": {one.message}')
 
 
 def _listed(uids: Sequence[str], names: Mapping[str, str], workloads: Mapping[str, str]) -> str:

@@ -59,6 +59,11 @@ def a_case(problem: Problem, group: int, *, deferred: bool = False) -> Case:
     return Case(problem=problem, ask=ask, vector=vector, deferred=deferred)
 
 
+def bearing_all(case: Case) -> Case:
+    """Return the case of such pods, did they tolerate every taint."""
+    return replace(case, ask=replace(case.ask, effects=frozenset()), _parts=())
+
+
 def _alone(problem: Problem, ask: Ask) -> Iterator[tuple[Rule, str, Ask]]:
     """Yield the ask without its constraints, where only others keep away, then with one of them."""
     bare = replace(ask, spread=(), affinity=(), anti_affinity=())

@@ -3,18 +3,21 @@
 Apart because nodes and pools are weighed against each other here alone. Nearest is what the
 smallest change would mend: by the order in which changes are held to be small (`ChangeKind`), then
 by the share of what is asked that is missing, then nodes before pools, since they cost nothing,
-then in the order in which pools are tried. An explanation, which tries changes, begins with what
-the smallest one that works leads to instead.
+then in the order in which pools are tried. Taints are asked about before most rules and may hide
+another one: what would refuse a pod that tolerates them, too, is never nearest if it need not be.
+An explanation, which tries changes, begins with what the smallest one that works leads to instead.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
 from libs.domain.reason import Rejection, Rule, TargetKind
 from services.solver.core.packing.bins import Bins
-from services.solver.core.reasons.case import Case
-from services.solver.core.reasons.standing_reasons import Refusals, bin_rejection
+from services.solver.core.reasons.case import Case, bearing_all
+from services.solver.core.reasons.pool_reasons import pool_rejection
+from services.solver.core.reasons.standing_reasons import Refusals, bin_rejection, rules_at
 from services.solver.core.vectors import Ints
 
 _MILLION = 10**6
@@ -43,7 +46,7 @@ _SIZES = {rule: size for size, rule in enumerate(_SMALLEST_FIRST)}
 
 
 def nearest_miss(
-    case: Case, bins: Bins, refusals: Refusals, rejections: Iterable[Rejection]
+    case: Case, bins: Bins, refusals: Refusals, rejections: Sequence[Rejection]
 ) -> Rejection | None:
     """Return what refuses a pod by the least; None where nothing is there to refuse it.
 
@@ -53,8 +56,34 @@ def nearest_miss(
         refusals: per one of them the rule by which it refuses.
         rejections: by the pools, in the order in which they are tried.
     """
-    found = [*_nearest_bin(case, bins, refusals), *rejections]
-    return min(found, key=_size, default=None)
+    plain, hiding = _apart(bearing_all(case), bins, refusals)
+    pools = _without_hiding(bearing_all(case), rejections)
+    found = [*_nearest_bin(case, bins, plain), *pools]
+    return min(found or [*_nearest_bin(case, bins, hiding), *rejections], key=_size, default=None)
+
+
+def _apart(bearing: Case, bins: Bins, refusals: Refusals) -> tuple[Refusals, Refusals]:
+    """Return the refusals of bins without those where taints hide another rule, and these."""
+    tainted = np.array([at for at, rule in enumerate(refusals) if rule is Rule.TAINTS], np.int64)
+    plain: list[Rule | None] = list(refusals)
+    hiding: list[Rule | None] = [None] * len(refusals)
+    if len(tainted):
+        hidden = rules_at(bearing, bins, tainted)
+        for at in (at for at, rule in zip(tainted.tolist(), hidden, strict=True) if rule):
+            plain[at], hiding[at] = None, Rule.TAINTS
+    return tuple(plain), tuple(hiding)
+
+
+def _without_hiding(bearing: Case, rejections: Sequence[Rejection]) -> list[Rejection]:
+    """Return what pools say, but of those that refuse by taints only the first one that hides none.
+
+    Others would not be nearer than it, and need not be judged.
+    """
+    found = [one for one in rejections if one.rule is not Rule.TAINTS]
+    pools = {template.pool.name: template for template in bearing.problem.templates}
+    tainted = (one for one in rejections if one.rule is Rule.TAINTS)
+    bare = (one for one in tainted if pool_rejection(bearing, pools[one.target]) is None)
+    return [*found, *islice(bare, 1)]
 
 
 def _nearest_bin(case: Case, bins: Bins, refusals: Refusals) -> list[Rejection]:

@@ -36,7 +36,11 @@ Refusals = tuple[Rule | None, ...]
 
 def standing_rules(case: Case, bins: Bins, only: int | None = None) -> Refusals:
     """Return which rule keeps the next pod of a case from each standing bin, or from `only` one."""
-    positions = np.arange(len(bins.standing)) if only is None else np.array([only])
+    return rules_at(case, bins, np.arange(len(bins.standing)) if only is None else np.array([only]))
+
+
+def rules_at(case: Case, bins: Bins, positions: Ints) -> Refusals:
+    """Return which rule keeps the next pod of a case from each of these standing bins, (n,)."""
     found: list[Rule | None] = [None] * len(positions)
     open_bins = np.arange(len(positions))
     for rule, refuses in _filters(case, bins):
