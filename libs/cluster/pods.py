@@ -293,7 +293,8 @@ class Pods:
         if record.missing is not None and done.provisionable:
             problems.add("Pod", *name, record.missing)
             self._leave_out(record, record.missing)
-            return None
+            # kube-scheduler keeps its room where a node is nominated for it, whatever it lacks.
+            return done._replace(provisionable=False, gang="") if done.nominated else None
         if record.missing is not None and done.node:
             self._held["/".join(name)] = record.missing.detail
         if done.gang and done.gang not in placement.gangs:

@@ -233,7 +233,8 @@ class PodRow(NamedTuple):
     target: Target | None = None
     """Where the last plan that was carried out expects it, while it waits."""
     nominated: str = ""
-    """Node on which kube-scheduler makes room for it, while it waits."""
+    """Node on which kube-scheduler makes room for it, while it waits. One that is not provisionable
+    lacks something else: it gets no place, and its room is kept all the same."""
 
     @property
     def key(self) -> str:

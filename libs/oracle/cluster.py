@@ -250,7 +250,7 @@ class Cluster:
             return
         if not pod.node_name:
             self.pending[pod.key] = obj
-            if node := status_of(obj).get("nominatedNodeName"):
+            if (node := status_of(obj).get("nominatedNodeName")) and not _is_gated(obj):
                 self.nominated.setdefault(node, {})[pod.key] = obj
             return
         self.seat(pod)
@@ -341,3 +341,8 @@ def cluster_from_lists(lists: Mapping[str, Iterable[KubeObject]]) -> Cluster:
         for obj in lists.get(name) or ():
             cluster.put(kind, obj)
     return cluster
+
+
+def _is_gated(pod: KubeObject) -> bool:
+    """Tell whether the pod is not in kube-scheduler's queue yet, which keeps room for none such."""
+    return bool(spec_of(pod).get("schedulingGates"))

@@ -154,6 +154,7 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
     phase = _PHASES.get(status.phase, PodPhase.UNKNOWN)
     deleting_ms = milliseconds(metadata.deletion_timestamp)
     ending = bool(deleting_ms) or phase is PodPhase.SUCCEEDED or phase is PodPhase.FAILED
+    waits = not ending and _is_provisionable(pod, owner, offline=offline)
     return PodRow(
         uid=uid_of(metadata),
         namespace=metadata.namespace,
@@ -165,14 +166,14 @@ def row(pod: Pod, *, offline: bool = False) -> PodRow:
         created_ms=milliseconds(metadata.creation_timestamp),
         started_ms=milliseconds(status.start_time),
         deleting_ms=deleting_ms,
-        provisionable=not ending and _is_provisionable(pod, owner, offline=offline),
+        provisionable=waits,
         priority=spec.priority or 0,
         deletion_cost=_deletion_cost(annotations) if annotations else 0,
         do_not_disrupt_ms=do_not_disrupt.parse(annotations).span_ms if annotations else 0,
         owner=owner,
         volume_claims=_claim_names(pod) if spec.volumes else (),
         gang=gang_of(pod),
-        nominated="" if spec.node_name or ending else status.nominated_node_name,
+        nominated=status.nominated_node_name if waits else "",
     )
 
 

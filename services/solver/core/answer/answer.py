@@ -65,7 +65,7 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
     nodeclaims = _nodeclaims(packer, pods, bought)
     nominations = _nominations(encoded, pods)
     gangs = _short(encoded, short)
-    told = frozenset(uid for one in gangs for uid in one.pod_uids)
+    told = frozenset(uid for one in gangs for uid in one.pod_uids) | _left_out(encoded)
     unplaced = (*_unplaced(encoded, made, packer, pods, told), *gangs)
     return Answer(
         plan=Plan(
@@ -161,7 +161,7 @@ def _nominations(encoded: Encoded, pods: _Pods) -> tuple[Nomination, ...]:
 def _unplaced(
     encoded: Encoded, made: Problem, packer: Packer, pods: _Pods, told: frozenset[str]
 ) -> tuple[UnplacedPods, ...]:
-    """Return who has no place, and why, but for those of whom their gang tells."""
+    """Return who has no place, and why, but for those of whom it is told elsewhere."""
     found: list[UnplacedPods] = []
     each = pools_told(len(pods.left))
     for index, uids in pods.left.items():
@@ -177,6 +177,13 @@ def _unplaced(
                 reason = replace(reason, message=message, untold_pools=0, deferred=waits)
             found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
     return tuple(found)
+
+
+def _left_out(encoded: Encoded) -> frozenset[str]:
+    """Return the pods that only keep room, as who made the snapshot knows what else they lack."""
+    find = encoded.snapshot.pods.find
+    held = (uid for group in encoded.work.groups if group.only_held for uid in group.uids)
+    return frozenset(uid for uid in held if (row := find(uid)) and not row.provisionable)
 
 
 def _nominated(group: Group) -> str:

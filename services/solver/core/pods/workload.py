@@ -193,6 +193,7 @@ class _Waiting:
     existing_only: Bools
     priority: Ints
     nominated: Sequence[str]
+    only_held: Bools
 
     def by_uid(self) -> "_Waiting":
         """Return the same in order of uid."""
@@ -207,6 +208,7 @@ class _Waiting:
             existing_only=self.existing_only[order],
             priority=self.priority[order],
             nominated=[self.nominated[at] for at in order],
+            only_held=self.only_held[order],
         )
 
 
@@ -223,14 +225,17 @@ def _waiting(
     loose = pods.loose("uids")
     shape, created_ms, provisionable, priority = pods.waiting
     virtual = _are_virtual(snapshot, loose)
-    rows = np.flatnonzero((provisionable != 0) | virtual)
+    named = pods.loose("nominated")
+    if any(named):
+        named = [node if node in staying else "" for node in named]
+    held = np.fromiter(map(bool, named), np.bool_, len(named)) & (provisionable == 0) & ~virtual
+    rows = np.flatnonzero((provisionable != 0) | virtual | held)
     own = [(row.shape, row.created_ms, row.priority) for row in moving]
     mine = np.array(own, np.int64).reshape(-1, 3)
     uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
     gangs = [*_picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
     targets = [*_picked(pods.loose("targets"), rows), *(row.target for row in moving)]
-    named = [*_picked(pods.loose("nominated"), rows), *("" for _ in moving)]
-    nominated = [node if node in staying else "" for node in named] if any(named) else named
+    nominated = [*_picked(named, rows), *("" for _ in moving)]
     asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
     existing_only = np.zeros(len(uids), np.bool_)
     if asking:
@@ -245,6 +250,7 @@ def _waiting(
         existing_only=existing_only,
         priority=np.concatenate([priority[rows], mine[:, 2]]),
         nominated=nominated,
+        only_held=np.concatenate([held[rows], np.zeros(len(mine), np.bool_)]),
     )
     found = _expected_where_nominated(found) if any(nominated) else found
     return found.by_uid() if moving else found  # those that wait are in order
@@ -281,7 +287,7 @@ def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, .
     layer = _layers(waiting)
     keys = [waiting.shape, waiting.existing_only, waiting.virtual]
     if layer.any():
-        keys += [layer, _numbers(waiting.nominated)]
+        keys += [layer, _numbers(waiting.nominated), waiting.only_held]
     rows = np.lexsort((waiting.created_ms, *keys))
     changes = [np.diff(key[rows].astype(np.int64)) != 0 for key in keys]
     ends = [*(np.flatnonzero(np.logical_or.reduce([*changes])) + 1).tolist(), len(rows)]
@@ -305,6 +311,7 @@ def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, .
             existing_only=existing_only,
             nominated=waiting.nominated[rows[begin]],
             layer=own_layer,
+            only_held=bool(waiting.only_held[rows[begin]]),
         )
         ordered.append(((virtual, *_rank(group.shape), created_ms, uids[begin]), group))
         begin = end
