@@ -111,7 +111,10 @@ def load(
             *_broken_budgets(snapshot),
             *_behind_gates(loaded.documents, gates),
             *_waiting_for_devices(snapshot, gates),
-            *gang_notes(loaded.documents),
+            *gang_notes(
+                loaded.documents,
+                {"/".join(one.key[1:]) for one in loaded.refused if one.kind == "PodGroup"},
+            ),
             *set_aside(snapshot.set_aside.values(), loaded.refused),
             *_without_price(snapshot),
             *_held(loaded.state.held()),

@@ -8,7 +8,7 @@ that 1.36 has dropped again.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from cli.formats import counted, few
@@ -21,11 +21,14 @@ _UNREAD = ("minResources", "schedulingConstraints", "resourceClaims")
 Document = Mapping[str, Any]
 
 
-def gang_notes(documents: Iterable[tuple[str, Document]]) -> Iterator[str]:
+def gang_notes(
+    documents: Iterable[tuple[str, Document]], refused: Container[str] = ()
+) -> Iterator[str]:
     """Yield what is to be said of the gangs of a cluster.
 
     Args:
         documents: kind and plain form of objects, all of them legible.
+        refused: `namespace/name` of the PodGroups that do not count.
     """
     groups, waiting = {}, []
     for kind, document in documents:
@@ -33,16 +36,20 @@ def gang_notes(documents: Iterable[tuple[str, Document]]) -> Iterator[str]:
             groups[_named(document, document["metadata"]["name"])] = document
         elif kind == "Pod" and not _spec(document).get("nodeName"):
             waiting.append(document)
-    missing = Counter(name for name in map(_group, waiting) if name and name not in groups)
+    missing = Counter(name for name in map(_labelled, waiting) if name and name not in groups)
     workloads = Counter(filter(None, map(_workload, waiting)))
-    yield from _in_part("PodGroup", missing, "not in the input")
+    bad = Counter({name: count for name, count in missing.items() if name in refused})
+    yield from _in_part("PodGroup", missing - bad, "not in the input")
+    yield from _in_part("PodGroup", bad, "refused")
     yield from _in_part("Workload", workloads, "not looked at, Kubernetes 1.36 has PodGroups")
     yield from _unread(groups)
 
 
-def _group(pod: Document) -> str:
-    own = (_spec(pod).get("schedulingGroup") or {}).get("podGroupName")
-    return _named(pod, own or (pod["metadata"].get("labels") or {}).get(POD_GROUP))
+def _labelled(pod: Document) -> str:
+    """Return the group that a pod has by label: without a group by field it waits for none."""
+    if _spec(pod).get("schedulingGroup"):
+        return ""
+    return _named(pod, (pod["metadata"].get("labels") or {}).get(POD_GROUP))
 
 
 def _workload(pod: Document) -> str:

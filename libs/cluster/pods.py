@@ -6,7 +6,7 @@ as the labels that selectors read, has them all looked at anew when it changes.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -43,6 +43,8 @@ class Placement:
     nodes: Mapping[str, object]
     """Nodes of the snapshot; a pod on another one waits for its garbage collection."""
     gangs: Mapping[str, object]
+    pod_groups: Container[PodKey]
+    """All that are there, those whose pods are placed one by one included."""
     tracked: frozenset[str]
     """Label keys that selectors read."""
     resolver: Resolver
@@ -95,6 +97,7 @@ class Pods:
             problem=problem,
             claims=claims_of(pod),
             inline=inline_disks(pod.spec.volumes) if pod.spec.volumes else (),
+            pod_group=pod.spec.scheduling_group.pod_group_name if pod.spec.scheduling_group else "",
             resource_claims=pod.spec.resource_claims,
             resource_claim_statuses=pod.status.resource_claim_statuses,
         )
@@ -290,11 +293,14 @@ class Pods:
             error = InvalidRequest(f'node "{done.node}" does not exist', field="spec.nodeName")
             problems.add("Pod", *name, error)
             return None
-        if record.missing is not None and done.provisionable:
-            problems.add("Pod", *name, record.missing)
-            self._leave_out(record, record.missing)
-            # kube-scheduler keeps its room where a node is nominated for it, whatever it lacks.
-            return done._replace(provisionable=False, gang="") if done.nominated else None
+        missing = record.missing or _missing_group(record, placement)
+        if missing is not None and done.provisionable:
+            problems.add("Pod", *name, missing)
+            self._leave_out(record, missing)
+            # kube-scheduler keeps its room where a node is nominated for it, whatever it lacks,
+            # if only it has looked at it.
+            kept = done.nominated and missing is record.missing
+            return done._replace(provisionable=False, gang="") if kept else None
         if record.missing is not None and done.node:
             self._held["/".join(name)] = record.missing.detail
         if done.gang and done.gang not in placement.gangs:
@@ -347,8 +353,25 @@ def _subtract(counter: Counter[T], items: Iterable[T]) -> None:
             del counter[item]
 
 
+def _missing_group(record: PodRecord, placement: Placement) -> InvalidRequest | None:
+    """Return that the PodGroup of a pod is not there: kube-scheduler does not look at it before.
+
+    Source: kube-scheduler's gang scheduling, before pods are queued (1.36). Groups by label are
+    another scheduler's, which lets pods without their group pass.
+    """
+    key = record.row.namespace, record.pod_group
+    if not record.pod_group or key in placement.pod_groups:
+        return None
+    return InvalidRequest(
+        f'podgroup "{"/".join(key)}" is not there, and kube-scheduler waits for it',
+        field="spec.schedulingGroup.podGroupName",
+    )
+
+
 def _rule(error: InvalidRequest) -> Rule:
     """Return the rule that keeps a pod out, by the field that is the problem."""
     if error.field.startswith("spec.volumes"):
         return Rule.VOLUME_CLAIM
+    if error.field.startswith("spec.schedulingGroup"):
+        return Rule.GANG
     return Rule.DEVICES if error.field.startswith("spec.resourceClaims") else Rule.INVALID_POD

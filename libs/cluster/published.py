@@ -30,6 +30,8 @@ class PodRecord:
     inline: tuple[InlineDisk, ...]
     resource_claims: tuple[PodResourceClaim, ...]
     resource_claim_statuses: tuple[ResourceClaimStatus, ...]
+    pod_group: str
+    """Name of the PodGroup that it has to have."""
     finished: PodRow | None = None
     shape: PodShape | None = None
     missing: InvalidRequest | None = None

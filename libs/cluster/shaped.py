@@ -20,6 +20,7 @@ from libs.domain.pod_table import PodTable
 from libs.domain.topology import TopologySpread
 from libs.domain.workload import CapacityBuffer, DaemonSet, PodDisruptionBudget
 from libs.kube.convert.selectors import selected_keys
+from libs.kube.objects import policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +69,7 @@ def shaped(inputs: ShapedInputs, problems: Problems) -> Shaped:
     placement = Placement(
         nodes=inputs.nodes,
         gangs=inputs.gangs,
+        pod_groups=inputs.objects.of(policy.PodGroup),
         tracked=tracked,
         resolver=inputs.resolver,
         default_spread=defaults,

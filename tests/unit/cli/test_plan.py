@@ -269,11 +269,6 @@ def test_bad_options_are_refused(tmp_path: Path, options: list[str], message: st
             id="a group that is only a label",
         ),
         pytest.param(
-            [with_members(POD, spec__schedulingGroup={"podGroupName": "job"})],
-            'PodGroup "shop/job" is not in the input: its 1 pod may be placed in part',
-            id="a group that is only a field",
-        ),
-        pytest.param(
             [with_members(POD, spec__workloadRef={"name": "job", "podGroup": "workers"})],
             'Workload "shop/job" is not looked at, Kubernetes 1.36 has PodGroups: '
             "its 1 pod may be placed in part",
@@ -319,6 +314,32 @@ def test_what_is_assumed_or_left_out_is_said(
 
     assert done.code == 0
     assert note in done.err
+
+
+def test_a_pod_whose_group_is_not_there_is_not_planned_for(tmp_path: Path) -> None:
+    waiting = with_members(POD, spec__schedulingGroup={"podGroupName": "job"})
+
+    done = joiner("plan", "-f", written(tmp_path, waiting))
+
+    assert done.code == 3
+    assert 'podgroup "shop/job" is not there, and kube-scheduler waits for it' in done.out
+
+
+def test_a_group_that_is_only_a_label_because_it_was_refused_is_told_of_as_such(
+    tmp_path: Path,
+) -> None:
+    pod = with_members(POD, metadata__labels={"scheduling.x-k8s.io/pod-group": "job"})
+    group = {
+        "apiVersion": "scheduling.x-k8s.io/v1alpha1",
+        "kind": "PodGroup",
+        "metadata": {"name": "job", "namespace": "shop"},
+        "spec": {"minMember": "two"},
+    }
+
+    done = joiner("plan", "-f", written(tmp_path, pod, group))
+
+    assert done.code == 2
+    assert 'PodGroup "shop/job" is refused: its 1 pod may be placed in part' in done.err
 
 
 def test_a_file_without_objects_is_named(tmp_path: Path) -> None:

@@ -329,7 +329,10 @@ def test_a_pod_belongs_to_its_gang_once_the_group_is_known() -> None:
         "scheduling.k8s.io/v1alpha2", "PodGroup", "g", "default", spec={"minMember": 2}
     )
 
-    assert row_of(snapshot_of(pod), "a").gang == ""
+    alone = snapshot_of(pod)
+
+    assert list(alone.pods.rows()) == []
+    assert "waits for it" in reasons(alone)["Pod/default/a"][1]
     assert row_of(snapshot_of(pod, group), "a").gang == "default/g"
 
 
