@@ -100,9 +100,8 @@ class PlainAlgebra:
         """Make pods known that ask for so much, and that these rules are about."""
         number = self.shape() if shape is None else shape
         amounts = np.array(request, np.int64)
-        return self.packing.add_ask(
-            number, number, [0], True, amounts, spread, affinity, apart, [], [], []
-        )
+        rules = self.packing.add_rules(spread, affinity, apart, [], [], [])
+        return self.packing.add_ask(number, number, [0], True, amounts, rules)
 
     def place(self, ask: int, want: int, *, buys: bool = True, waits: bool = True) -> int:
         """Place so many pods, a group of their own, and return how many found room."""
