@@ -33,6 +33,8 @@ def with_placeholders(steps: list[Object], *, managed_fields: bool) -> Any:
     found |= {uid: f"$uid{number}" for number, uid in enumerate(known, 1)}
     tokens = dict.fromkeys(_values(answers, "continue"))
     found |= {token: f"$continue{number}" for number, token in enumerate(tokens, 1)}
+    hashes = dict.fromkeys(_values(answers, "pod-template-hash"))
+    found |= {value: f"$hash{number}" for number, value in enumerate(hashes, 1)}
     for number, (prefix, name) in enumerate(dict.fromkeys(_generated(answers)), 1):
         found[name] = f"{prefix}$gen{number}"
     numbered = {str(one): f"$rv{number}" for number, one in enumerate(revisions, 1)}
@@ -40,8 +42,8 @@ def with_placeholders(steps: list[Object], *, managed_fields: bool) -> Any:
     def text(value: str, name: str) -> str:
         if name == "resourceVersion":
             return numbered.get(value, value)
-        for known, stand_in in found.items():
-            value = value.replace(known, stand_in)
+        for original, stand_in in sorted(found.items(), key=lambda one: -len(one[0])):
+            value = value.replace(original, stand_in)
         value = _VERSION.sub(lambda one: one[1] + numbered.get(one[2], one[2]), value)
         value = _TIME.sub(lambda one: "$time" if _is_recent(one[0]) else one[0], value)
         return (

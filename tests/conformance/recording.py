@@ -23,7 +23,7 @@ from services.simulator.matching import filtered
 from tests.conformance.cluster import MERGE_PATCH, Answer, Cluster
 from tests.conformance.placeholders import with_placeholders
 from tests.conformance.questions import Question, questions
-from tests.conformance.targets import binaries
+from tests.conformance.targets import CONTROLLERS, binaries
 
 Object = dict[str, Any]
 
@@ -33,8 +33,8 @@ _WITHOUT = (
     *("Priority", "ResourceQuota", "RuntimeClass", "ServiceAccount"),
     *("StorageObjectInUseProtection", "TaintNodesByCondition"),
 )
-_SERVERS = {"plain": _WITHOUT, "admission": ("ServiceAccount",)}
-"""Which plug-ins a server lacks, by what a question needs of it."""
+_SERVERS = {"core": _WITHOUT, "admission": ("ServiceAccount",), CONTROLLERS: _WITHOUT}
+"""Which plug-ins a server lacks, by what is asked of it."""
 
 _DEFINITIONS = "/customresourcedefinitions/"
 _POLL_SECONDS = 0.05
@@ -45,25 +45,25 @@ def main(assets: str, output: str) -> None:
     """Record every question."""
     asked = list(questions())
     lines: dict[str, Object] = {}
-    for needs, without in _SERVERS.items():
-        lines |= _recorded(
-            Path(assets),
-            without,
-            [one for one in asked if ("admission" in one.needs) is (needs == "admission")],
-        )
+    for server in _SERVERS:
+        lines |= _recorded(Path(assets), server, [one for one in asked if _server(one) == server])
     with open(output, "wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as file:
         for question in asked:
             file.write(json.dumps(lines[question.id], separators=(",", ":")).encode() + b"\n")
 
 
-def _recorded(
-    assets: Path, without: tuple[str, ...], asked: Sequence[Question]
-) -> dict[str, Object]:
-    """Return the sequences of questions to a server without some admission plug-ins."""
-    argument = f"--disable-admission-plugins={','.join(without)}"
+def _server(question: Question) -> str:
+    special = [name for name in question.needs if name in _SERVERS and name != "core"]
+    return special[0] if special else "core"
+
+
+def _recorded(assets: Path, server: str, asked: Sequence[Question]) -> dict[str, Object]:
+    """Return the sequences of the questions for one server."""
+    argument = f"--disable-admission-plugins={','.join(_SERVERS[server])}"
+    followers = [server] if server == CONTROLLERS else []
     with (
         tempfile.TemporaryDirectory() as folder,
-        binaries(Path(folder), assets, (argument,), bare=True) as target,
+        binaries(Path(folder), assets, (argument,), followers) as target,
     ):
         cluster = Cluster(target)
         lines = {question.id: record(cluster, question) for question in asked}
@@ -119,13 +119,24 @@ def _watched(cluster: Cluster, watch: Object) -> tuple[Answer, Object]:
 
 
 def holds(until: Object, answer: Answer) -> bool:
-    """Tell whether an answer is what its step waits for: a status, or a condition that is true."""
+    """Tell whether an answer is what its step waits for: a status, fields, a true condition."""
     if answer.status != until.get("status", 200):
         return False
     wanted = until.get("condition")
     conditions = (answer.body.get("status") or {}).get("conditions") or () if wanted else ()
     true = {one["type"] for one in conditions if one["status"] == "True"}
-    return wanted is None or wanted in true
+    fields = until.get("fields", {})
+    same = all(_found(answer.body, path) == value for path, value in fields.items())
+    return same and (wanted is None or wanted in true)
+
+
+def _found(body: Any, path: str) -> Any:
+    for name in path.split("."):
+        if name == "#":
+            body = len(body or ())
+        else:
+            body = body.get(name) if isinstance(body, dict) else None
+    return body
 
 
 def _ask(cluster: Cluster, step: Object) -> Answer:
@@ -153,7 +164,7 @@ def _resolved(value: Any, answers: list[Answer]) -> Any:
 
 def _read(body: Any, path: str) -> str:
     for name in path.split("."):
-        body = body[name]
+        body = body[int(name)] if isinstance(body, list) else body[name]
     return str(body)
 
 

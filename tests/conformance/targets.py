@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,7 +88,10 @@ def simulator(folder: Path) -> Iterator[Target]:
 
 @contextlib.contextmanager
 def binaries(
-    folder: Path, assets: Path, arguments: Sequence[str] = (), *, bare: bool = False
+    folder: Path,
+    assets: Path,
+    arguments: Sequence[str] = (),
+    followers: Collection[str] = (CONTROLLERS, SCHEDULER),
 ) -> Iterator[Target]:
     """Run etcd and kube-apiserver, with scheduler and controller-manager if they are there.
 
@@ -96,10 +99,11 @@ def binaries(
         folder: for certificates, data and logs.
         assets: folder of the programs.
         arguments: further ones of kube-apiserver.
-        bare: start nothing else, whatever is there.
+        followers: what else may be started, of CONTROLLERS and SCHEDULER.
     """
-    with_controllers = not bare and (assets / "kube-controller-manager").exists()
-    with_scheduler = not bare and (assets / "kube-scheduler").exists()
+    controllers, scheduler = assets / "kube-controller-manager", assets / "kube-scheduler"
+    with_controllers = CONTROLLERS in followers and controllers.exists()
+    with_scheduler = SCHEDULER in followers and scheduler.exists()
     place = _Place(folder)
     with _Processes(folder) as processes:
         processes.start("etcd", place.etcd(assets))
@@ -110,9 +114,10 @@ def binaries(
             processes.start("kube-controller-manager", place.controllers(assets))
         if with_scheduler:
             processes.start("kube-scheduler", place.scheduler(assets))
-        followers = (CONTROLLERS, ACCOUNTS) if with_controllers else ()
-        has = frozenset((*followers, SCHEDULER) if with_scheduler else followers)
-        yield Target(kubeconfig=place.kubeconfig, has=has)
+        has = {CONTROLLERS, ACCOUNTS} if with_controllers else set()
+        if with_scheduler:
+            has.add(SCHEDULER)
+        yield Target(kubeconfig=place.kubeconfig, has=frozenset(has))
 
 
 class _Place:

@@ -16,7 +16,8 @@ forms:
 With `definition`, a CRD of kind Thing comes first: `properties` of its schema, more of its
 `version`, changes of its spec (`with`), members of its base `object` (`thing`), and whether it is
 `refused`.
-`needs: [admission]` asks a server with its admission plug-ins.
+`needs: [admission]` asks a server with its admission plug-ins, `needs: [controllers]` one with its
+controllers.
 """
 
 import copy
