@@ -5,6 +5,7 @@ kube-apiserver 1.36.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from libs.apiserver import names
@@ -16,7 +17,9 @@ from libs.apiserver.field_errors import (
     required,
     wrong,
 )
+from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules.selectors import validate_selector
+from libs.apiserver.types.internal import difference
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
@@ -110,28 +113,37 @@ def validate_update(new: Object, old: Stored) -> list[FieldError]:
 
     A bound claim may grow, a volume is named once.
     """
-    allowed = dict(old["spec"])
-    for name in ("volumeName", "storageClassName"):
-        if not allowed.get(name) and name in new["spec"]:
-            allowed[name] = new["spec"][name]
-    if old["status"].get("phase") == "Bound":
-        allowed["resources"] = new["spec"].get("resources")
-    if allowed != new["spec"]:
-        return [not_allowed("spec", _FIXED)]
-    before, after = (_size(claim) for claim in (old, new))
-    if (
-        before is not None
-        and after is not None
-        and quantity_text.value(after) < quantity_text.value(before)
-    ):
-        return [
-            not_allowed(
-                "spec.resources.requests.storage", "field can not be less than status.capacity"
-            )
-        ]
-    return []
+    before, after = dict(old["spec"]), dict(new["spec"])
+    if not before.get("volumeName") and "volumeName" in after:
+        before["volumeName"] = after["volumeName"]
+    if new["status"].get("phase") == "Bound":
+        after = _as_bound(after, before)
+    found: list[FieldError] = []
+    if after != before:
+        shown = difference("core/v1.PersistentVolumeClaimSpec", before, after)
+        found.append(not_allowed("spec", f"{_FIXED}\n{shown}"))
+    sizes = _size(old), _size(new)
+    granted = quantity_text.value((old["status"].get("capacity") or {}).get("storage", "0"))
+    if sizes[1] < sizes[0] and sizes[1] <= granted:
+        at, why = "spec.resources.requests.storage", "field can not be less than status.capacity"
+        found.append(not_allowed(at, why))
+    if new["spec"].get("volumeMode") != old["spec"].get("volumeMode"):
+        found.append(wrong("volumeMode", new["spec"].get("volumeMode"), IMMUTABLE))
+    return found
 
 
-def _size(claim: Stored) -> str | None:
-    size = (claim["spec"].get("resources") or {}).get("requests", {}).get("storage")
-    return str(size) if size is not None else None
+def _as_bound(after: Object, before: Stored) -> Object:
+    """Return a spec without what may change in a claim that has its volume."""
+    kept = {**after, "volumeAttributesClassName": before.get("volumeAttributesClassName")}
+    if kept["volumeAttributesClassName"] is None:
+        del kept["volumeAttributesClassName"]
+    requests = (after.get("resources") or {}).get("requests")
+    size = ((before.get("resources") or {}).get("requests") or {}).get("storage")
+    if requests is not None and size is not None:
+        kept["resources"] = {**after["resources"], "requests": {**requests, "storage": size}}
+    return kept
+
+
+def _size(claim: Stored) -> Decimal:
+    size = (claim["spec"].get("resources") or {}).get("requests", {}).get("storage", "0")
+    return quantity_text.value(str(size))

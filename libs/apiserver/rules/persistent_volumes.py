@@ -30,6 +30,7 @@ from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules.claims import validate_modes
 from libs.apiserver.rules.selectors import validate_node_selector
 from libs.apiserver.rules.volumes import PERSISTENT, Check, csi_driver_name
+from libs.apiserver.types.internal import difference
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
@@ -169,8 +170,13 @@ def fixed(new: Object, old: Stored) -> list[FieldError]:
     """Refuse another source and another mode of a volume that exists."""
     found: list[FieldError] = []
     after, before = new["spec"], old["spec"]
-    if any(_without_secret(after, name) != _without_secret(before, name) for name in _ORDER):
-        why = "spec.persistentvolumesource is immutable after creation"
+    sources = [
+        {name: _without_secret(spec, name) for name in _ORDER if name in spec}
+        for spec in (before, after)
+    ]
+    if sources[0] != sources[1]:
+        shown = difference("core/v1.PersistentVolumeSource", *sources)
+        why = f"spec.persistentvolumesource is immutable after creation\n{shown}"
         found.append(not_allowed("spec.persistentvolumesource", why))
     if after.get("volumeMode") != before.get("volumeMode"):
         found.append(wrong("volumeMode", after.get("volumeMode"), IMMUTABLE))
