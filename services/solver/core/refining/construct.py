@@ -4,7 +4,8 @@ In the fast stage a claim grows as long as any type still has room: so it ends a
 types, whatever those cost for what they have. Where only types that are worth their price have
 room, it cannot; and of those a small one is left with less room that nobody needs. Everything else
 is the fast stage's work, so that every rule holds; what a claim may then be launched as is not
-narrowed.
+narrowed. Of every domain over which pods are spread some type keeps its room: one in which nobody
+could get a node would no longer count.
 
 Left out where pods have preferences, which are given up one by one as room gets less; and pools
 with minValues keep all their types, since those count types that are not bought.
@@ -15,14 +16,18 @@ from dataclasses import replace
 
 import numpy as np
 
+from libs.domain import labels as label_keys
+from libs.domain.requirements import ANYTHING
 from services.solver.core.answer.answer import answer
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.offers.template import Template
 from services.solver.core.packed import Cancelled, Packed, packed
 from services.solver.core.packing.encode import Encoded
+from services.solver.core.packing.problem import Problem
+from services.solver.core.pods.ask import Ask
 from services.solver.core.refining.bound import Bound
 from services.solver.core.refining.fluid import Fluid
-from services.solver.core.vectors import Bools, covering
+from services.solver.core.vectors import Bools, Ints, covering
 
 _MOST_TRIED = 8
 
@@ -40,6 +45,7 @@ def narrowed(encoded: Encoded, fast: Packed, flow: Fluid, bound: Bound) -> Itera
     seen: set[bytes] = set()
     bought = bound.bought > _SOME
     dearest = np.unique(flow.offers.price[bought])[::-1]
+    needed = _of_each_domain(fast.problem)
     for price in dearest[:: -(-len(dearest) // _MOST_TRIED) or 1]:
         kept = _covering(flow, bought & (flow.offers.price <= price), bought)
         if kept.tobytes() in seen:
@@ -48,7 +54,10 @@ def narrowed(encoded: Encoded, fast: Packed, flow: Fluid, bound: Bound) -> Itera
         yield replace(
             encoded,
             templates=tuple(
-                _only(template, flow.offers.row[kept & (flow.offers.template == index)])
+                _only(
+                    template,
+                    (*flow.offers.row[kept & (flow.offers.template == index)], *needed[index]),
+                )
                 for index, template in enumerate(encoded.templates)
             ),
         )
@@ -72,6 +81,36 @@ def _covering(flow: Fluid, kept: Bools, bought: Bools) -> Bools:
         if not (usable & found).any() and own.any():
             found[np.where(own, price, np.inf).argmin()] = True
     return found
+
+
+def _of_each_domain(problem: Problem) -> tuple[frozenset[int], ...]:
+    """Return by pool rows that make every domain in which spread pods could get a node now."""
+    found: list[set[int]] = [set() for _ in problem.templates]
+    for asks in problem.asks:
+        for ask in asks:
+            request = problem.dimensions.requests(ask.shape.requests)
+            for key in {one.topology_key for one in ask.spread} - {label_keys.HOSTNAME}:
+                for template, row in _cheapest_by_domain(problem, ask, key, request):
+                    found[template].add(row)
+    return tuple(map(frozenset, found))
+
+
+def _cheapest_by_domain(
+    problem: Problem, ask: Ask, key: str, request: Ints
+) -> Iterator[tuple[int, int]]:
+    """Yield, for each domain in which the pod could get a node, the cheapest pool and row of it."""
+    classes = problem.classes
+    least: dict[int, tuple[int, ClaimClass]] = {}
+    for known in problem.algebra.ground.new_nodes(ask):
+        for domain, price in classes.prices(known, key, request).items():
+            if domain not in least or price < least[domain][0]:
+                least[domain] = price, known
+    for domain, (_, known) in least.items():
+        there = classes.narrow(known, ANYTHING, (), ((key, 1 << domain),)) or known
+        offerings = np.flatnonzero(there.narrowed_rows(there.rows_for(request)))
+        columns = there.template.columns
+        cheapest = offerings[columns.rank[offerings].argmin()]
+        yield there.template.index, int(columns.row[cheapest])
 
 
 def _only(template: Template, rows: Iterable[int]) -> Template:

@@ -1,5 +1,6 @@
 """Refining: never dearer, valid, the same for the same number of iterations."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from libs.domain.errors import Unavailable
+from libs.domain.labels import ZONE
 from libs.domain.objective import Objective, SpotDiversity
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, SolveOptions
@@ -24,10 +26,13 @@ from tests.support.builders import (
     a_pool,
     a_shape,
     a_snapshot,
+    a_spread,
     a_term,
     a_type,
     amounts,
+    an_offering,
     pods,
+    require,
     selecting,
     some_types,
 )
@@ -63,6 +68,36 @@ def test_a_claim_does_not_grow_to_a_type_that_is_not_worth_its_price() -> None:
     assert refined.cost.bound_ratio_ppm is not None
     assert refined.cost.bound_ratio_ppm < 1_150_000
     assert refined.iterations == 1
+
+
+@pytest.mark.parametrize("iterations", [1, 100])
+def test_pods_stay_spread_over_domains_that_only_dear_types_make(iterations: int) -> None:
+    """Where room on fewer types is tried, one in which no such type is sold counts as before."""
+    own = {"mid": (4, "zone-b", 180), "small": (1, "zone-a", 50)}
+    types = [
+        a_type(
+            name,
+            capacity=amounts(cpu=cpu, memory="16Gi", pods=110),
+            offerings=(an_offering(zone, price_nanos_per_hour=price * 10**6),),
+        )
+        for name, (cpu, zone, price) in own.items()
+    ]
+    big = a_type("big", capacity=amounts(cpu=16, memory="64Gi", pods=110), price=970_000_000)
+    web = a_shape(1, cpu="1200m", memory="128Mi", topology_spread=(a_spread(),))
+    tied = a_shape(2, cpu="800m", memory="128Mi", labels={}, selector={ZONE: "zone-a"})
+    cluster = a_snapshot(
+        shapes=[web, tied],
+        pods=[*pods(12, 1), *pods(4, 2)],
+        catalogues=[a_catalogue(*types, big)],
+        nodepools=[a_pool(requirements=require((ZONE, "In", ["zone-a", "zone-b"])))],
+    )
+
+    plan = solve(cluster, SolveOptions(refine_iterations=iterations)).plan
+
+    counts = Counter[str]()
+    for claim in plan.nodeclaims:
+        counts[claim.cheapest.zone] += sum("s1-" in uid for uid in claim.pod_uids)
+    assert counts == {"zone-a": 6, "zone-b": 6}
 
 
 def test_every_set_of_types_that_is_tried_is_an_iteration() -> None:
