@@ -119,7 +119,10 @@ _GATED = re.compile(r".*\.(tolerations\[\d+\]\.operator|restartPolicyRules\[\d+\
 """Fields some of whose values only a feature gate opens."""
 _ALLOWED_BY_GATES = re.compile(r".*\bhostNetwork: Forbidden: when `hostUsers` is false")
 """Refusals that a feature gate takes back: nodes declare it, and pods are kept to those."""
-_NEEDED = re.compile(r".*\.(topologyKey|nodeSelectorTerms|values|key|operator|effect)")
+_NEEDED = re.compile(
+    r".*\.(topologyKey|nodeSelectorTerms|values|key|operator|effect)"
+    r"|spec\.(containers|resources\[storage\]|source)"
+)
 """Fields without which what stands around them means nothing."""
 
 
@@ -217,6 +220,7 @@ _RULES: Mapping[str, Rules] = MappingProxyType(
         "policy/v1.PodDisruptionBudget": budgets.validate,
         "scheduling/v1.PriorityClass": priorities.validate,
         "storage/v1.StorageClass": _storage_class,
+        "storage/v1.VolumeAttachment": storage.validate_attachment,
     }
 )
 """Rules by type; all others have closed sets of values alone."""

@@ -7,8 +7,8 @@ assumed or left out is said in a note.
 Laws:
     - An object that is illegible, or that an API server would refuse, is set aside as in a live
       cluster, and is named with source, object and field: a file can be mended. So is not what only
-      leads nowhere (a claim that is not there), nor an overlay that breaks its rules: it is not in
-      force and the plan says why, as its status would.
+      leads nowhere (a claim that is not there). Of pools and overlays that break their rules the
+      plan says so, too, as their status would.
     - The order of objects does not matter, but for two with one name (`documents`).
 """
 
@@ -216,8 +216,10 @@ def _sorted(objects: Iterable[FileObject]) -> _Sorted:
             continue
         if isinstance(one.obj, Pod) and one.problem is not None:
             found.pods.append((one.obj, one.problem))
-        else:
-            found.good.append(one)
+            continue
+        if one.problem is not None:
+            found.refused.append(refused(one, one.problem))
+        found.good.append(one)
     return found
 
 
@@ -266,7 +268,7 @@ def _check(one: FileObject) -> None:
 
 
 def _tells_itself(obj: KubeObject) -> bool:
-    """Tell whether planning has words of its own for what is wrong: it says why nothing is bought.
+    """Tell whether planning has words of its own, too, for what is wrong: why nothing is bought.
 
     The API server's words about an overlay are those of its status.
     """

@@ -16,12 +16,17 @@ import msgspec
 from libs.apiserver import objects
 from libs.apiserver.field_errors import FieldError
 from libs.apiserver.objects import FINE, Judgement
+from libs.apiserver.rules import pod_groups
 from libs.apiserver.types.walking import UnknownField
 from libs.domain.errors import InvalidRequest
 from libs.kube.crd_files import known_crds
 
 _CUSTOM = ("autoscaling.x-k8s.io", "karpenter.kwok.sh", "karpenter.sh")
 """Groups that our CRDs define."""
+_POD_GROUPS = {
+    ("scheduling.k8s.io", "PodGroup"): pod_groups.validate,
+    ("scheduling.x-k8s.io", "PodGroup"): pod_groups.validate_of_plugins,
+}
 _LONGEST = 600
 """Characters of a message; the API server's longest own words have 400."""
 _TOLD = 3
@@ -148,6 +153,8 @@ def _judged(api_version: str, kind: str, content: dict[str, Any]) -> Judgement:
     if type_ := objects.builtin_type(api_version, kind):
         return objects.judge(type_, content)
     group, _, version = api_version.rpartition("/")
+    if rules := _POD_GROUPS.get((group, kind)):
+        return Judgement(errors=tuple(rules(content)))
     crd = known_crds().get((group, kind)) if group in _CUSTOM else None
     if crd is None or version not in crd.versions:
         return FINE

@@ -288,7 +288,11 @@ def test_a_pod_moves_only_if_its_volume_lets_it_be_placed(
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
         "metadata": {"name": "data", "namespace": "shop", "annotations": annotations},
-        "spec": {"volumeName": "pv", "accessModes": ["ReadWriteOnce"]},
+        "spec": {
+            "volumeName": "pv",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
         "status": {"phase": "Bound"},
     }
     pv = {

@@ -149,6 +149,19 @@ def _shown(errors: tuple[FieldError, ...]) -> list[str]:
             "spec.taints[0].effect: Unsupported value",
             id="effect of a taint",
         ),
+        pytest.param(_POD, {"spec": {}}, "spec.containers: Required value", id="containers"),
+        pytest.param(
+            "core/v1.PersistentVolumeClaim",
+            {"spec": {}},
+            "spec.resources[storage]: Required value",
+            id="size of a claim",
+        ),
+        pytest.param(
+            "storage/v1.VolumeAttachment",
+            {"spec": {"attacher": "csi.example.com", "nodeName": "n", "source": {}}},
+            "spec.source: Required value",
+            id="source of an attachment",
+        ),
         pytest.param(
             "core/v1.PersistentVolumeClaim",
             {"spec": {"accessModes": ["Maybe"]}},
@@ -157,7 +170,7 @@ def _shown(errors: tuple[FieldError, ...]) -> list[str]:
         ),
         pytest.param(
             "core/v1.PersistentVolumeClaim",
-            {"spec": {"volumeMode": "Maybe"}},
+            {"spec": {"volumeMode": "Maybe", "resources": {"requests": {"storage": "1Gi"}}}},
             "spec.volumeMode: Unsupported value",
             id="volume mode",
         ),
@@ -221,7 +234,6 @@ def test_what_an_api_server_refuses_is_named_by_its_field(
 @pytest.mark.parametrize(
     ("type_", "document"),
     [
-        pytest.param(_POD, {}, id="nothing"),
         pytest.param(_POD, _pod(containers=[{}, {}], initContainers=[{}]), id="unnamed containers"),
         pytest.param(
             _POD, _resources({"example.com/gpu": "1"}, {}), id="a device without its limit"
@@ -237,7 +249,11 @@ def test_what_an_api_server_refuses_is_named_by_its_field(
             id="a template without labels",
         ),
         pytest.param("batch/v1.Job", _template(), id="a job without a restart policy"),
-        pytest.param("core/v1.PersistentVolumeClaim", {"spec": {}}, id="a claim of anything"),
+        pytest.param(
+            "core/v1.PersistentVolumeClaim",
+            {"spec": {"resources": {"requests": {"storage": "1Gi"}}}},
+            id="a claim without access modes",
+        ),
         pytest.param("core/v1.Node", {"status": {"allocatable": {"cpu": "4"}}}, id="node"),
     ],
 )

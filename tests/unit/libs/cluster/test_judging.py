@@ -192,3 +192,50 @@ def test_nonsense_of_any_size_is_told_of_within_bounds() -> None:
 
     assert len(loaded.refused) == 1_001
     assert loaded.refused[-1].message == "4000 more things in the input are no objects"
+
+
+@pytest.mark.parametrize(
+    ("api_version", "spec", "message"),
+    [
+        pytest.param(
+            "scheduling.k8s.io/v1alpha2",
+            {"schedulingPolicy": {"gang": {"minCount": 0}}},
+            "spec.schedulingPolicy.gang.minCount: Required value",
+            id="a gang of none",
+        ),
+        pytest.param(
+            "scheduling.k8s.io/v1alpha2",
+            {"schedulingPolicy": {"gang": {"minCount": -1}}},
+            "spec.schedulingPolicy.gang.minCount: Invalid value: -1",
+            id="a gang of less than none",
+        ),
+        pytest.param(
+            "scheduling.k8s.io/v1alpha2",
+            {"schedulingPolicy": {"gang": {"minCount": 1}, "basic": {}}},
+            "spec.schedulingPolicy: Invalid value",
+            id="two policies",
+        ),
+        pytest.param(
+            "scheduling.x-k8s.io/v1alpha1",
+            {"minMember": 0},
+            "spec.minMember: Invalid value: 0",
+            id="a group of scheduler plug-ins",
+        ),
+    ],
+)
+def test_a_group_that_no_api_server_lets_in_does_not_count(
+    api_version: str, spec: dict[str, Any], message: str
+) -> None:
+    [refused] = _load(an_object(api_version, "PodGroup", "g", "d", spec=spec), a_nodepool()).refused
+
+    assert message in refused.message
+
+
+def test_a_pool_that_no_api_server_lets_in_is_refused_and_told_of_in_the_plan() -> None:
+    pool = a_nodepool()
+    pool["spec"]["weight"] = 101
+
+    loaded = _load(pool, a_pod("a"))
+
+    assert ["spec.weight" in one.message for one in loaded.refused] == [True]
+    assert [one.problems for one in taken(loaded.state).nodepools.values()] != [()]

@@ -89,7 +89,7 @@ items:
     name: data-db-0
     namespace: shop
     annotations: {pv.kubernetes.io/bind-completed: "yes"}
-  spec: {volumeName: pv-1, storageClassName: gp3}
+  spec: {volumeName: pv-1, storageClassName: gp3, resources: {requests: {storage: 1Gi}}}
   status: {phase: Bound}
 - apiVersion: v1
   kind: PersistentVolume
