@@ -132,7 +132,6 @@ def is_another(found: Object, pod: Object) -> bool:
     return len(names) == 1 and pod["metadata"]["name"] not in names
 
 
-@pytest.mark.differs("Controllers adopt no orphans")
 def test_a_replica_set_adopts_a_pod_that_fits(cluster: Cluster, apps: str, pods: str) -> None:
     cluster.post(pods, a_pod("lone", labels={"app": "a"})).ok()
     cluster.post(f"{apps}/replicasets", a_workload("ReplicaSet", replicas=1)).ok()
@@ -141,6 +140,19 @@ def test_a_replica_set_adopts_a_pod_that_fits(cluster: Cluster, apps: str, pods:
 
     assert owner(adopted) == ("ReplicaSet", "w")
     assert len(cluster.get(pods).ok()["items"]) == 1
+
+
+def test_a_replica_set_lets_go_what_it_selects_no_more(
+    cluster: Cluster, apps: str, pods: str
+) -> None:
+    cluster.post(f"{apps}/replicasets", a_workload("ReplicaSet", replicas=1)).ok()
+    (pod,) = cluster.until(pods, count(1))["items"]
+    name = pod["metadata"]["name"]
+
+    cluster.patch(f"{pods}/{name}", {"metadata": {"labels": {"app": "b"}}}).ok()
+
+    cluster.until(f"{pods}/{name}", lambda found: "ownerReferences" not in found["metadata"])
+    cluster.until(pods, count(2))
 
 
 def test_a_stateful_set_starts_one_pod_after_the_other(

@@ -62,7 +62,7 @@ def job_controller(api: DirectApi) -> Controller:
         if not is_deleting(job) and not _is_finished(job):
             job = _judge(api, job, now)
             _scale(api, job, pods.active(owned.of(key)), now)
-        return _report(api, job, pods.active(owned.of(key)), now)
+        return _report(api, job, owned.of(key), now)
 
     return Controller("job", api, {JOBS: itself, "pods": _its_job}, reconcile)
 
@@ -197,16 +197,18 @@ def new_pod(job: Object, index: int | None) -> Object:
 
 
 def _report(
-    api: DirectApi, job: Object, running: Sequence[Object], now: datetime
+    api: DirectApi, job: Object, everyone: Sequence[Object], now: datetime
 ) -> datetime | None:
+    running = pods.active(everyone)
     suspended = bool(job["spec"].get("suspend"))
+    waits = suspended and not _is_finished(job)
     status = {
         **job["status"],
         "active": len(running) or None,
         "ready": sum(map(pods.is_ready, running)),
-        "terminating": None,
+        "terminating": sum(is_deleting(pod) and not has_ended(pod) for pod in everyone),
         "uncountedTerminatedPods": {},
-        "startTime": job["status"].get("startTime") or (None if suspended else stamp(now)),
+        "startTime": None if waits else job["status"].get("startTime") or stamp(now),
     }
     if suspended or condition_of(job, "Suspended") is not None:
         status["conditions"] = _suspension(job, now, suspended=suspended)

@@ -4,10 +4,11 @@ Source: Kubernetes documentation, "ReplicaSet".
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 
 from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.controllers import pods
+from services.simulator.core.controllers import adoption, pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.feed import Index, by_controller
 from services.simulator.core.objects import Object, is_deleting, split_key
@@ -18,7 +19,8 @@ REPLICA_SETS = "replicasets.apps"
 
 def replica_set_controller(api: DirectApi) -> Controller:
     """Return the controller of ReplicaSets."""
-    owned = by_controller(api, "pods")
+    owned, free = by_controller(api, "pods"), adoption.orphans(api)
+    of_owner, who_selects = its_controller("ReplicaSet"), adoption.who_selects(api, REPLICA_SETS)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
@@ -26,10 +28,15 @@ def replica_set_controller(api: DirectApi) -> Controller:
         if replica_set is None:
             return None
         if not is_deleting(replica_set):
+            adoption.release(api, replica_set, owned.of(replica_set["metadata"]["uid"]))
+            adoption.adopt(api, replica_set, free)
             _scale(api, replica_set, owned, now)
         return _report(api, replica_set, owned, now)
 
-    sources = {REPLICA_SETS: itself, "pods": its_controller("ReplicaSet")}
+    def concerned(pod: Object) -> Iterable[str]:
+        return (*of_owner(pod), *who_selects(pod))
+
+    sources = {REPLICA_SETS: itself, "pods": concerned}
     return Controller("replicaset", api, sources, reconcile)
 
 
