@@ -260,7 +260,8 @@ def _lacking_words(case: Case, rule: Rule) -> str:
 def _short(case: Case, bins: Bins, position: int) -> list[tuple[str, int, int]]:
     names = case.problem.dimensions.names
     short = shortages(names, case.vector, bins.free[position])
-    return [one for one in short if one[1] > 0]
+    # What is kept for nominated pods may be more than there is.
+    return [(name, want, max(there, 0)) for name, want, there in short if want > 0]
 
 
 def _label_words(case: Case, there: StandingClass, name: str, rule: Rule) -> tuple[str, str]:
