@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from libs.apiserver.field_errors import FieldError, not_supported, required, wrong
+from libs.apiserver.metadata import IMMUTABLE
+from libs.apiserver.types.internal import internal
 
 Stored = Mapping[str, Any]
 Check = Callable[[str], Iterable[str]]
@@ -133,3 +135,14 @@ def ip_network(text: str, at: str) -> Iterator[FieldError]:
         yield wrong(at, text, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)")
     elif network.ip != network.network.network_address:
         yield wrong(at, text, "must not have bits set beyond the prefix length")
+
+
+def fixed_spec(type_: str) -> Callable[[Stored, Stored], list[FieldError]]:
+    """Return the rule that a spec of a type stays as it is."""
+
+    def check(new: Stored, old: Stored) -> list[FieldError]:
+        if new["spec"] == old["spec"]:
+            return []
+        return [wrong("spec", internal(type_, new["spec"]), IMMUTABLE)]
+
+    return check

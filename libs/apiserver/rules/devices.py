@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.checks import Stored, formed, present_and_formed
+from libs.apiserver.checks import Stored, fixed_spec, formed, present_and_formed
 from libs.apiserver.field_errors import (
     FieldError,
     duplicate,
@@ -17,7 +17,7 @@ from libs.apiserver.field_errors import (
     too_many,
     wrong,
 )
-from libs.apiserver.metadata import IMMUTABLE, validate_template
+from libs.apiserver.metadata import validate_template
 from libs.apiserver.rules.device_names import fully_qualified
 from libs.apiserver.rules.volumes import csi_driver_name
 from libs.cel.program import compile_expression
@@ -61,9 +61,8 @@ def validate_claim(obj: Object) -> list[FieldError]:
     return list(_validate_devices(obj["spec"].get("devices") or {}, "spec.devices"))
 
 
-def fixed_claim(new: Object, old: Stored) -> list[FieldError]:
-    """Refuse any change of a claim's spec."""
-    return [] if new["spec"] == old["spec"] else [wrong("spec", new["spec"], IMMUTABLE)]
+fixed_claim = fixed_spec("resource/v1.ResourceClaimSpec")
+fixed_template = fixed_spec("resource/v1.ResourceClaimTemplateSpec")
 
 
 def validate_claim_template(obj: Object) -> list[FieldError]:

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.checks import NOT_NEGATIVE, Stored, formed, not_negative, one_of, present
+from libs.apiserver.checks import (
+    NOT_NEGATIVE,
+    Stored,
+    fixed_spec,
+    formed,
+    not_negative,
+    one_of,
+    present,
+)
 from libs.apiserver.field_errors import (
     FieldError,
     duplicate,
@@ -107,9 +115,19 @@ def validate_attachment(obj: Object) -> list[FieldError]:
     return found
 
 
-def fixed_attachment(new: Object, old: Stored) -> list[FieldError]:
-    """Refuse any change of an attachment's spec."""
-    return [] if new["spec"] == old["spec"] else [wrong("spec", new["spec"], IMMUTABLE)]
+fixed_attachment = fixed_spec("storage/v1.VolumeAttachmentSpec")
+
+
+def fixed_driver(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse changes of what a driver says about volumes that are attached."""
+    return [
+        wrong(f"spec.{shown}", new["spec"].get(name), IMMUTABLE)
+        for name, shown in (
+            ("attachRequired", "attachedRequired"),
+            ("volumeLifecycleModes", "volumeLifecycleModes"),
+        )
+        if new["spec"].get(name) != old["spec"].get(name)
+    ]
 
 
 def default_driver(obj: Object) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from libs.apiserver.types import codec, table
 
 _POD_SPEC, _POD_CONTEXT = "core/v1.PodSpec", "core/v1.PodSecurityContext"
+_META = "meta/v1.ObjectMeta"
 _MOVED: Mapping[str, str] = MappingProxyType(
     {
         "hostNetwork": "bool",
@@ -78,7 +79,9 @@ def _members(type_: str, value: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         moved = {name: value[name] for name in _MOVED if name in value}
         value = {**value, "securityContext": {**value.get("securityContext", {}), **moved}}
     for name in _ORDER.get(type_, tuple(struct)):
-        if name in struct:
+        if name in struct and struct[name].type == _META:
+            yield from codec.ordered(_META, value.get(name) or {}).items()
+        elif name in struct:
             yield struct[name].go_name, internal(struct[name].type, value.get(name))
 
 

@@ -32,7 +32,7 @@ CLAIM = Strategy(
 TEMPLATE = Strategy(
     default=default_template,
     validate=devices.validate_claim_template,
-    validate_update=devices.fixed_claim,
+    validate_update=devices.fixed_template,
 )
 SLICE = Strategy(
     prepare_create=prepare_slice,

@@ -1,10 +1,10 @@
 """Volumes, claims, classes, CSI: what each defaults, sets and refuses."""
 
-from libs.apiserver.field_errors import FieldError, not_allowed, wrong
+from libs.apiserver.field_errors import FieldError, wrong
 from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules import claims, persistent_volumes
 from libs.apiserver.rules import storage as rules
-from services.simulator.core.api.strategies.generations import count_changes, start_at_one
+from services.simulator.core.api.strategies.generations import count_changes
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 
@@ -34,14 +34,11 @@ def start_pending(obj: Object, _now: str) -> None:
 
 def fixed_class(new: Object, old: Stored) -> list[FieldError]:
     """Refuse changes of what a class says about volumes that exist."""
-    found = [
-        not_allowed(name, f"updates to {name} are forbidden.")
-        for name in ("parameters", "provisioner", "reclaimPolicy")
+    return [
+        wrong(name, new.get(name), IMMUTABLE)
+        for name in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode")
         if new.get(name) != old.get(name)
     ]
-    if new.get("volumeBindingMode") != old.get("volumeBindingMode"):
-        found.append(wrong("volumeBindingMode", new.get("volumeBindingMode"), IMMUTABLE))
-    return found
 
 
 CLASS = Strategy(
@@ -66,9 +63,9 @@ VOLUME = Strategy(
 )
 DRIVER = Strategy(
     default=rules.default_driver,
-    prepare_create=start_at_one,
     prepare_update=count_changes,
     validate=rules.validate_driver,
+    validate_update=rules.fixed_driver,
     warnings=rules.driver_warnings,
 )
 NODE = Strategy(validate=rules.validate_node)
