@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from libs.apiserver import names
 from libs.apiserver.field_errors import FieldError, not_supported, required, wrong
 from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.types.internal import internal
@@ -19,6 +20,7 @@ Check = Callable[[str], Iterable[str]]
 
 NOT_NEGATIVE = "must be greater than or equal to 0"
 POSITIVE = "must be greater than zero"
+_URL_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _OLD_IP = re.compile(r"\d{1,10}(\.\d{1,10}){3}")
 _NO_IP = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _MODE = "must be a number between 0 and 0777 (octal), both inclusive"
@@ -123,6 +125,20 @@ def file_below(path: str, at: str) -> Iterator[FieldError]:
     yield from relative_path(path, at)
     if path.startswith("..") and not path.startswith("../"):
         yield wrong(at, path, "must not start with '..'")
+
+
+def domain_prefixed_path(text: str, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the name of a controller, such as `acme.io/foo`."""
+    host, _, path = text.partition("/")
+    if not text:
+        yield required(at)
+    elif not host or not path:
+        yield wrong(at, text, 'must be a domain-prefixed path (such as "acme.io/foo")')
+    else:
+        yield from formed(host, at, names.subdomain)
+        if not _URL_PATH.fullmatch(path):
+            why = f"Invalid path (regex used for validation is '{_URL_PATH.pattern}')"
+            yield wrong(at, path, why)
 
 
 def ip_network(text: str, at: str) -> Iterator[FieldError]:

@@ -4,12 +4,16 @@ Source: Kubernetes API reference, JobSpec, CronJobSpec; order and wordings as re
 kube-apiserver 1.36.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.checks import Stored, needed_one_of, not_negative
+from libs.apiserver.checks import (
+    Stored,
+    domain_prefixed_path,
+    needed_one_of,
+    not_negative,
+)
 from libs.apiserver.field_errors import (
     FieldError,
     not_supported,
@@ -37,7 +41,6 @@ _COUNTS = (
 _MOST_PARALLEL, _MOST_FAILED, _MANY, _MOST_OF_MANY = 100_000, 100_000, 100_000, 10_000
 _LONGEST_MANAGER, _LONGEST_CRON_JOB = 63, 52
 _INDEXED = "requires indexed completion mode"
-_PATH = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+")
 _MISMATCH = "`selector` does not match template `labels`"
 _FIXED = (
     "completionMode",
@@ -100,7 +103,9 @@ def _validate_spec(spec: Stored, at: str) -> Iterator[FieldError]:
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         yield required(f"{at}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
     if "managedBy" in spec:
-        yield from _validate_manager(spec["managedBy"], f"{at}.managedBy")
+        yield from domain_prefixed_path(spec["managedBy"], f"{at}.managedBy")
+        if len(spec["managedBy"]) > _LONGEST_MANAGER:
+            yield too_long(f"{at}.managedBy", _LONGEST_MANAGER)
     yield from _validate_mode(spec, at, spec.get("completionMode", "NonIndexed"))
     if "podFailurePolicy" in spec:
         yield from validate_failure_policy(spec, at)
@@ -134,21 +139,6 @@ def _internal(policy: Stored) -> Mapping[str, Any]:
         for rule in policy.get("rules") or ()
     ]
     return {"Rules": rules or None}
-
-
-def _validate_manager(manager: str, at: str) -> Iterator[FieldError]:
-    host, _, path = manager.partition("/")
-    if not manager:
-        yield required(at)
-    elif not host or not path:
-        yield wrong(at, manager, 'must be a domain-prefixed path (such as "acme.io/foo")')
-    else:
-        yield from (wrong(at, host, why) for why in names.subdomain(host))
-        if not _PATH.fullmatch(path):
-            why = f"Invalid path (regex used for validation is '{_PATH.pattern}')"
-            yield wrong(at, path, why)
-    if len(manager) > _LONGEST_MANAGER:
-        yield too_long(at, _LONGEST_MANAGER)
 
 
 def _validate_indexed(spec: Stored, at: str) -> Iterator[FieldError]:

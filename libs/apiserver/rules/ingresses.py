@@ -8,18 +8,30 @@ from collections.abc import Iterator
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.checks import Stored, between, formed, in_range, ip_network
+from libs.apiserver.checks import (
+    Stored,
+    between,
+    domain_prefixed_path,
+    formed,
+    in_range,
+    ip_network,
+    one_of,
+    present_and_formed,
+)
 from libs.apiserver.field_errors import (
     FieldError,
     not_allowed,
     not_supported,
     required,
+    too_long,
     wrong,
 )
+from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules.handlers import PORTS, validate_port
 from libs.apiserver.rules.selectors import validate_selector
 
 Object = dict[str, Any]
+_LONGEST_CONTROLLER = 250
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _DIRECTIONS = (("ingress", "from"), ("egress", "to"))
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
@@ -234,3 +246,41 @@ def default_class(obj: Object) -> None:
     parameters = obj["spec"].get("parameters")
     if parameters is not None:
         parameters.setdefault("scope", "Cluster")
+
+
+def validate_class(obj: Object) -> list[FieldError]:
+    """Return what is wrong with an IngressClass."""
+    return list(_validate_class(obj["spec"]))
+
+
+def _validate_class(spec: Stored) -> Iterator[FieldError]:
+    controller = spec.get("controller", "")
+    if len(controller) > _LONGEST_CONTROLLER:
+        yield too_long("spec.controller", _LONGEST_CONTROLLER)
+    yield from domain_prefixed_path(controller, "spec.controller")
+    if "parameters" in spec:
+        yield from _validate_parameters(spec["parameters"], "spec.parameters")
+
+
+def _validate_parameters(parameters: Stored, at: str) -> Iterator[FieldError]:
+    if "apiGroup" in parameters:
+        yield from formed(parameters["apiGroup"], f"{at}.apiGroup", names.subdomain)
+    for name in ("kind", "name"):
+        yield from present_and_formed(parameters, at, name, names.path_segment)
+    yield from one_of(parameters, at, "scope", ("Cluster", "Namespace"))
+    namespace, scope = parameters.get("namespace"), parameters.get("scope")
+    if scope == "Cluster" and namespace is not None:
+        yield not_allowed(f"{at}.namespace", "`parameters.scope` is set to 'Cluster'")
+    if scope == "Namespace":
+        if namespace is None:
+            yield required(f"{at}.namespace", "`parameters.scope` is set to 'Namespace'")
+        else:
+            yield from formed(namespace, f"{at}.namespace", names.label)
+
+
+def fixed_class(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse another controller of a class that exists."""
+    controller = new["spec"].get("controller", "")
+    if controller == old["spec"].get("controller", ""):
+        return []
+    return [wrong("spec.controller", controller, IMMUTABLE)]

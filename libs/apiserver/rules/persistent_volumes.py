@@ -58,12 +58,20 @@ def _validate_spec(spec: Stored) -> Iterator[FieldError]:
     if "nodeAffinity" in spec:
         yield from _validate_affinity(spec["nodeAffinity"], "spec.nodeAffinity")
     yield from _validate_sources(spec, "spec")
+    if spec.get("persistentVolumeReclaimPolicy") == "Recycle" and _is_root(spec):
+        why = "may not be 'recycle' for a hostPath mount of '/'"
+        yield not_allowed("spec.persistentVolumeReclaimPolicy", why)
     if "local" in spec and not (spec.get("nodeAffinity") or {}).get("required"):
         yield required("spec.nodeAffinity", "Local volume requires node affinity")
     yield from formed_if_present(spec, "spec", "storageClassName", names.subdomain)
     yield from one_of(spec, "spec", "volumeMode", ("Block", "Filesystem"))
     if "volumeAttributesClassName" in spec:
         yield from _validate_class(spec)
+
+
+def _is_root(spec: Stored) -> bool:
+    path = (spec.get("hostPath") or {}).get("path", "")
+    return path.startswith("/") and set(path.split("/")) <= {"", "."}
 
 
 def _validate_class(spec: Stored) -> Iterator[FieldError]:

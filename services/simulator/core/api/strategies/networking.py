@@ -116,7 +116,11 @@ INGRESS = Strategy(
     validate_new=ingresses.validate_new_ingress,
 )
 INGRESS_CLASS = Strategy(
-    default=ingresses.default_class, prepare_create=start_at_one, prepare_update=count_changes
+    default=ingresses.default_class,
+    prepare_create=start_at_one,
+    prepare_update=count_changes,
+    validate=ingresses.validate_class,
+    validate_update=ingresses.fixed_class,
 )
 POLICY = Strategy(
     default=ingresses.default_policy,
