@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test bench verify presubmit lint types imports protos manifests fmt proto up down
+.PHONY: help setup run test conformance bench verify presubmit lint types imports protos manifests fmt proto up down
 
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -32,7 +32,10 @@ run: setup ## watch real services buy nodes for real pods; KEEP=1 stays up
 	$(BIN)/joiner run $(if $(KEEP),--keep)
 
 test: setup ## unit, scenario, contract and integration tests: parallel, random order
-	$(BIN)/pytest -n auto
+	env --unset KUBECONFIG $(BIN)/pytest -n auto
+
+conformance: setup ## the suite that pins the simulator, also against KUBEBUILDER_ASSETS or KUBECONFIG if set: it writes to that cluster
+	$(BIN)/pytest tests/conformance -n auto
 
 bench: setup ## every row of docs/benchmarks.md, one JSON object to a line; takes an hour
 	@while read -r row; do $(BIN)/joiner bench $$row --format json || exit; done < benchmarks/rows.txt
