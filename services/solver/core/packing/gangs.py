@@ -28,6 +28,8 @@ _MOST_OFFERS = 8
 _MOST_ORDERS = 16
 """How often everything is packed anew to try gangs with their pods in other orders."""
 
+_MOST_NAMED = 3
+
 _GIVEN_UP = "it waits for the next plan, since too many gangs here depend on each other"
 
 Pack = Callable[[tuple[Group, ...]], Packer]
@@ -89,11 +91,26 @@ def short_message(work: Workload, gang: str, least: int, size: int | None) -> st
     """
     waiting = sum(group.gangs.count(gang) for group in work.groups)
     missing = least - waiting - work.gang_members.get(gang, 0)
-    more = f"{missing} of them do not exist; " if missing > 0 else ""
+    more = _missing(missing, work.gang_held.get(gang, ()))
     together = "1 pod placed" if least == 1 else f"{least} pods placed together"
     have = "has" if size == 1 else "have"
     why = _GIVEN_UP if size is None else f"at most {size} {have} a place"
     return f"gang {gang} needs {together}; {more}{why}"
+
+
+def _missing(missing: int, held: Sequence[str]) -> str:
+    """Say which of the pods that a gang needs are not among those that wait."""
+    if missing <= 0:
+        return ""
+    told = []
+    if held:
+        names = ", ".join(held[:_MOST_NAMED])
+        more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
+        verb = "does" if len(held) == 1 else "do"
+        told.append(f"{names}{more} {verb} not wait for a node yet: gated, ending or just made")
+    if (absent := missing - len(held)) > 0:
+        told.append(f"{absent} of them do not exist, or are set aside")
+    return "; ".join((*told, ""))
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ pods of one size those come first, before older ones, that have fewest domains t
 key over which they look at others.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -92,6 +92,8 @@ class Workload:
     """(n_daemonsets, n_nodes), in the order of the snapshot: whether the daemon's pod is there."""
     gang_members: Mapping[str, int]
     """How many pods run already of each gang that waits."""
+    gang_held: Mapping[str, tuple[str, ...]]
+    """Names of the pods of such a gang that are there and are not to be placed, as behind gates."""
 
 
 def workload(
@@ -117,6 +119,7 @@ def workload(
         bound=bound,
         daemons=_daemons(snapshot, bound, codes),
         gang_members=_gang_members(groups, pods, gone),
+        gang_held=_gang_held(groups, snapshot, pods),
     )
 
 
@@ -177,6 +180,20 @@ def _gang_members(
             found[gang] += block.gangs[gang]
     found.subtract(row.gang for row in gone if row.gang in wanted and not row.deleting_ms)
     return +found
+
+
+def _gang_held(
+    groups: Iterable[Group], snapshot: ClusterSnapshot, pods: PodColumns
+) -> Mapping[str, tuple[str, ...]]:
+    wanted = {gang for group in groups for gang in group.gangs if gang}
+    if not wanted:
+        return {}
+    uids, gangs, provisionable = pods.loose("uids"), pods.loose("gangs"), pods.waiting[2]
+    found: dict[str, list[str]] = defaultdict(list)
+    for at in np.flatnonzero(provisionable == 0).tolist():
+        if gangs[at] in wanted and (row := snapshot.pods.find(uids[at])) and not row.terminal:
+            found[gangs[at]].append(row.name)
+    return {gang: tuple(sorted(names)) for gang, names in found.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
