@@ -179,7 +179,8 @@ def readable_amount(name: str, amount: int, *, up: bool = False) -> str:
         return f"-{readable_amount(name, -amount, up=not up)}"
     if name == CPU:
         return quantity.format_millicores(amount)
-    return quantity.readable_bytes(amount, up=up) if name in BYTES else str(amount)
+    in_bytes = name in BYTES or name.startswith(HUGEPAGES)
+    return quantity.readable_bytes(amount, up=up) if in_bytes else str(amount)
 
 
 def named_amount(name: str, amount: int, *, up: bool = False) -> str:

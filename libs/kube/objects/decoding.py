@@ -24,6 +24,13 @@ _AT = re.compile(
     r"(?P<message>.*?) - at (?P<key>`key` in )?`(?:key in )?\$\.?(?P<field>.*)`", re.DOTALL
 )
 
+_TYPES = re.compile(r"`([a-z| ]+)`")
+_API_TYPES = {
+    "str": "string",
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+}
 _GOT = re.compile(r"got `(?P<got>\w+)`")
 _PART = re.compile(r"[^.\[\]]+")
 _SOME_KEY = "[...]"
@@ -186,7 +193,13 @@ def _precise(error: InvalidRequest, document: Any) -> InvalidRequest:
     is_text = detail.removeprefix("a key: ").startswith("expected `str`")
     if is_text and got["got"] in ("bool", "float", "int"):
         detail += "; put it in quotes"
-    return InvalidRequest(detail, field=field)
+    return InvalidRequest(_TYPES.sub(_as_written, detail), field=field)
+
+
+def _as_written(types: re.Match[str]) -> str:
+    """Return types as the Kubernetes API reference calls them; null is no value of any."""
+    named = (_API_TYPES.get(one, one) for one in types[1].split(" | ") if one != "null")
+    return f"`{' | '.join(dict.fromkeys(named)) or 'null'}`"
 
 
 def _decode_items(data: bytes, struct: type[T]) -> ObjectList[T]:

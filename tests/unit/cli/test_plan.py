@@ -124,7 +124,7 @@ def test_every_waiting_pod_is_counted(
         ),
         pytest.param(
             with_members(POD, spec="x"),
-            'Pod "shop/web": spec: expected `object`, got `str`',
+            'Pod "shop/web": spec: expected `object`, got `string`',
             id="wrong type",
         ),
         pytest.param(

@@ -49,7 +49,7 @@ def _load(*documents: object, source: str = "dump.yaml") -> LoadedCluster:
         ),
         pytest.param(
             a_pod("a", containers=[{"name": 3}]),
-            'dump.yaml: Pod "default/a": spec.containers[0].name: expected `str`, got `int`; '
+            'dump.yaml: Pod "default/a": spec.containers[0].name: expected `string`, got `integer`; '
             "put it in quotes",
             id="type of a field",
         ),

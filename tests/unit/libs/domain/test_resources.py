@@ -149,3 +149,7 @@ def test_what_is_laid_over_wins_where_both_have_a_name() -> None:
     below, top = Resources({"cpu": 1, "pods": 10}), Resources({"cpu": 0, "memory": 5})
 
     assert below.overlaid(top) == Resources({"cpu": 0, "memory": 5, "pods": 10})
+
+
+def test_huge_pages_are_shown_as_bytes() -> None:
+    assert readable_amount("hugepages-2Mi", 4 * 2**20) == readable_amount("memory", 4 * 2**20)
