@@ -32,7 +32,7 @@ from libs.kube.convert.node import node_view
 from libs.kube.convert.nodeclaim import nodeclaim
 from libs.kube.convert.nodepool import nodepool
 from libs.kube.convert.provisioning import wanted
-from libs.kube.convert.template import Admission, daemon_shape
+from libs.kube.convert.template import Admission, daemon_shape, with_runtime
 from libs.kube.convert.workload import pod_disruption_budget
 from libs.kube.objects.decoding import BrokenObject, from_document
 from libs.kube.objects.karpenter import NodeClaim, NodeClass, NodeOverlay, NodePool
@@ -47,6 +47,8 @@ DEFAULT_POOL = "default"
 FROM_FILES = StateOptions(offline=True)
 
 _UID = "metadata.uid"
+_OF_RUNTIMES = ("nodeSelector", "overhead", "tolerations")
+"""Fields of a pod that its RuntimeClass adds to."""
 _NO_CLASSES = Admission(runtimes={}, priorities={})
 
 
@@ -104,7 +106,11 @@ def load(
     """
     read = objects_of(documents)
     found = _sorted(read.objects)
-    objects, bad_ones, state = found.good, [*read.refused, *found.refused], ClusterState(options)
+    objects, bad_ones, state = (
+        _with_runtimes(found.good),
+        [*read.refused, *found.refused],
+        ClusterState(options),
+    )
     for one in objects:
         state.upsert(one.obj)
     waiting = [*found.pods, *_not_there(bad_ones, objects, state)]
@@ -135,6 +141,26 @@ def load(
             *_bare([*pods, *(one.obj for one in objects), *added], invalid),
         ),
     )
+
+
+def _with_runtimes(objects: Iterable[FileObject]) -> list[FileObject]:
+    """Return the objects, waiting pods with what an API server adds of their RuntimeClasses."""
+    known = list(objects)
+    given = [one.obj for one in known]
+    runtimes = {("", one.metadata.name): one for one in given if isinstance(one, RuntimeClass)}
+    return [_with_runtime(one, runtimes) for one in known] if runtimes else known
+
+
+def _with_runtime(one: FileObject, runtimes: Mapping[tuple[str, str], RuntimeClass]) -> FileObject:
+    if not isinstance(one.obj, Pod):
+        return one
+    made = with_runtime(one.obj, runtimes)
+    if made.spec == one.obj.spec:
+        return one
+    written = msgspec.to_builtins(made.spec)
+    added = {name: written[name] for name in _OF_RUNTIMES if written.get(name)}
+    document = {**one.document, "spec": {**one.document["spec"], **added}}
+    return replace(one, obj=made, document=document)
 
 
 def _default_pool(node_class: NodeClassRef) -> NodePool:

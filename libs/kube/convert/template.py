@@ -93,16 +93,27 @@ def _daemon_pod(template: PodTemplateSpec, metadata: ObjectMeta, admission: Admi
     return msgspec.structs.replace(pod, spec=spec)
 
 
+def with_runtime(pod: Pod, runtimes: Mapping[tuple[str, str], RuntimeClass]) -> Pod:
+    """Return a pod with what its RuntimeClass adds as pods are created; nothing is added twice."""
+    runtime = runtimes.get(("", pod.spec.runtime_class_name))
+    if runtime is None or pod.spec.node_name:
+        return pod
+    return msgspec.structs.replace(pod, spec=_of_runtime(pod.spec, runtime))
+
+
 def _admitted(spec: PodSpec, admission: Admission) -> PodSpec:
     priority = admission.priorities.get(("", spec.priority_class_name))
     if spec.priority is None and priority is not None:
         spec = msgspec.structs.replace(spec, priority=priority.value)
     runtime = admission.runtimes.get(("", spec.runtime_class_name))
-    if runtime is None:
-        return spec
+    return spec if runtime is None else _of_runtime(spec, runtime)
+
+
+def _of_runtime(spec: PodSpec, runtime: RuntimeClass) -> PodSpec:
+    added = (one for one in runtime.scheduling.tolerations if one not in spec.tolerations)
     return msgspec.structs.replace(
         spec,
         overhead=spec.overhead or runtime.overhead.pod_fixed,
         node_selector=spec.node_selector | runtime.scheduling.node_selector,
-        tolerations=(*spec.tolerations, *runtime.scheduling.tolerations),
+        tolerations=(*spec.tolerations, *added),
     )

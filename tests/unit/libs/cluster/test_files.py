@@ -49,8 +49,8 @@ def _load(*documents: object, source: str = "dump.yaml") -> LoadedCluster:
         ),
         pytest.param(
             a_pod("a", containers=[{"name": 3}]),
-            'dump.yaml: Pod "default/a": spec.containers[0].name: expected `string`, got `integer`; '
-            "put it in quotes",
+            'dump.yaml: Pod "default/a": spec.containers[0].name: expected `string`, got '
+            "`integer`; put it in quotes",
             id="type of a field",
         ),
         pytest.param(
@@ -347,3 +347,28 @@ def test_workloads_together_have_no_more_pods_than_a_cluster(
 
     with pytest.raises(InvalidRequest, match=r'"default/zeb": spec: 3 pods .* those before it'):
         _load(one, other)
+
+
+def test_a_waiting_pod_has_what_its_runtime_class_adds() -> None:
+    runtime = {
+        "apiVersion": "node.k8s.io/v1",
+        "kind": "RuntimeClass",
+        "metadata": {"name": "kata"},
+        "handler": "kata",
+        "overhead": {"podFixed": {"cpu": "250m"}},
+        "scheduling": {
+            "nodeSelector": {"kata": "y"},
+            "tolerations": [{"key": "kata", "operator": "Exists"}],
+        },
+    }
+    own = [{"key": "own", "operator": "Exists"}]
+
+    loaded = _load(runtime, a_pod("a", runtimeClassName="kata", tolerations=own), a_nodepool())
+
+    [pod] = [document for kind, document in loaded.documents if kind == "Pod"]
+    assert pod["spec"]["nodeSelector"] == {"kata": "y"}
+    assert [one["key"] for one in pod["spec"]["tolerations"]] == ["own", "kata"]
+    [shape] = taken(loaded.state).shapes.values()
+    assert str(shape.node_selector) == "kata In [y]"
+    assert sorted(one.key for one in shape.tolerations) == ["kata", "own"]
+    assert shape.requests.get("cpu") == 750
