@@ -10,7 +10,13 @@ from libs.oracle.tallies import Question, Tallies
 from libs.runtime.randomness import Random
 from tests.unit.libs.oracle.kube import Obj, node, pod, spread
 
-ZONES: tuple[dict[str, str], ...] = ({"zone": "a"}, {"zone": "b"}, {"zone": "a", "rack": "1"}, {"rack": "2"}, {})
+ZONES: tuple[dict[str, str], ...] = (
+    {"zone": "a"},
+    {"zone": "b"},
+    {"zone": "a", "rack": "1"},
+    {"rack": "2"},
+    {},
+)
 
 
 def counted(cluster: Cluster) -> list[dict[str, int]]:
