@@ -251,7 +251,7 @@ def events_of(cluster: Cluster, name: str) -> list[Object]:
     return [
         one
         for one in cluster.all("events")
-        if one["involvedObject"]["name"] == name and one["source"]["component"] == "joiner"
+        if one["involvedObject"]["name"] == name and one["source"].get("component") == "joiner"
     ]
 
 

@@ -154,7 +154,11 @@ def test_min_values_count_what_is_sold_where_the_volume_is(zone: str, placed: in
             "namespace": "shop",
             "annotations": {"pv.kubernetes.io/bind-completed": "yes"},
         },
-        "spec": {"volumeName": "v", "accessModes": ["ReadWriteOnce"]},
+        "spec": {
+            "volumeName": "v",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
         "status": {"phase": "Bound"},
     }
     volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
