@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from cli import documents
 from cli.formats import counted, few
 from cli.gangs import gang_notes
 from cli.held import held
@@ -23,6 +22,7 @@ from libs.domain.plan import UnplacedPods
 from libs.domain.price import unpriced
 from libs.domain.snapshot import ClusterSnapshot, Epoch, SnapshotId
 from libs.domain.topology import TopologySpread
+from libs.kube import document_files
 from libs.runtime.clock import SystemClock
 
 _DEFAULT_CLASS = NodeClassRef(group="karpenter.kwok.sh", kind="KWOKNodeClass", name="default")
@@ -60,7 +60,7 @@ class Input:
 
 def read(names: Sequence[str]) -> Input:
     """Return what files hold; errors are those of `load`."""
-    return Input(names=tuple(names), documents=tuple(documents.read(names)))
+    return Input(names=tuple(names), documents=tuple(document_files.read(names)))
 
 
 def load(

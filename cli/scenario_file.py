@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 
-from cli import documents
 from cli.options import WhatIf
 from libs.domain.errors import InvalidRequest
 from libs.domain.spelling import nearest
+from libs.kube import document_files
 
 _FILES = frozenset({"add", "pool_files", "overlay_files"})
 _COUNTED = frozenset({"scale"})
@@ -24,7 +24,7 @@ def what_ifs(path: str) -> Iterator[WhatIf]:
         OSError: it cannot be read.
     """
     found = 0
-    for _, document in documents.read([path]):
+    for _, document in document_files.read([path]):
         listed = document.get("scenarios") if isinstance(document, Mapping) else document
         if not isinstance(listed, list):
             raise InvalidRequest("holds neither a list nor `scenarios`", field=path)

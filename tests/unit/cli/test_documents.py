@@ -1,10 +1,11 @@
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
-from cli import documents
 from libs.domain.errors import InvalidRequest
+from libs.kube import document_files
 from tests.unit.cli.command import POD, joiner, written
 
 TEXT = json.dumps(POD)
@@ -32,18 +33,28 @@ def _bomb(depth: int) -> str:
         pytest.param(b"", 0, id="empty"),
         pytest.param(b"# nothing\n---\n", 0, id="comments"),
         pytest.param(b"a: &a [1]\nb: [*a, *a]", 1, id="modest aliases"),
+        pytest.param(gzip.compress(f"{TEXT}\n{TEXT}\n".encode()), 2, id="packed"),
     ],
 )
 def test_documents_are_found(tmp_path: Path, data: bytes, count: int) -> None:
     path = written(tmp_path, data)
 
-    assert len(list(documents.read([str(path)]))) == count
+    assert len(list(document_files.read([str(path)]))) == count
 
 
 def test_dates_stay_text(tmp_path: Path) -> None:
     path = written(tmp_path, b"created: 2026-01-01T00:00:00Z")
 
-    assert list(documents.read([str(path)])) == [(str(path), {"created": "2026-01-01T00:00:00Z"})]
+    assert list(document_files.read([str(path)])) == [
+        (str(path), {"created": "2026-01-01T00:00:00Z"})
+    ]
+
+
+def test_a_packed_file_that_is_cut_short_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path, gzip.compress(TEXT.encode())[:-9])
+
+    with pytest.raises(InvalidRequest, match="is no whole gzip file"):
+        list(document_files.read([str(path)]))
 
 
 @pytest.mark.parametrize(
@@ -53,19 +64,19 @@ def test_dates_stay_text(tmp_path: Path) -> None:
 def test_numbers_are_those_of_kubernetes(tmp_path: Path, text: str, value: object) -> None:
     path = written(tmp_path, f"a: {text}".encode())
 
-    assert list(documents.read([str(path)])) == [(str(path), {"a": value})]
+    assert list(document_files.read([str(path)])) == [(str(path), {"a": value})]
 
 
 def test_a_whole_character_may_be_written_as_an_escape(tmp_path: Path) -> None:
     path = written(tmp_path, b'{"a": "\\ud83d\\ude00"}')
 
-    assert list(documents.read([str(path)])) == [(str(path), {"a": "\U0001f600"})]
+    assert list(document_files.read([str(path)])) == [(str(path), {"a": "\U0001f600"})]
 
 
 def test_a_merged_key_may_be_written_anew(tmp_path: Path) -> None:
     path = written(tmp_path, b"a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {1: a, '1': b}")
 
-    ((_, found),) = documents.read([str(path)])
+    ((_, found),) = document_files.read([str(path)])
 
     assert found == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {1: "a", "1": "b"}}
 
@@ -98,7 +109,7 @@ def test_what_cannot_be_read_is_named_with_its_line(
     path = written(tmp_path, data)
 
     with pytest.raises(InvalidRequest) as caught:
-        list(documents.read([str(path)]))
+        list(document_files.read([str(path)]))
 
     assert str(caught.value).startswith(f"{path}{message}")
 
