@@ -1,7 +1,9 @@
 """Put the simulator together."""
 
 import asyncio
-from dataclasses import replace
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,37 +13,60 @@ import yaml
 from libs.domain.errors import InvalidRequest
 from libs.kube.crd_files import DEPLOYED, read_crds
 from libs.runtime.app import App, Runtime
+from libs.runtime.randomness import Random
 from services.simulator import http, kubeconfig
 from services.simulator.config import Settings
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS
 from services.simulator.core.api.server import ApiServer
+from services.simulator.core.kubelet.fate import FateBook
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.life import all_parts
-from services.simulator.loop import LifeLoop
+from services.simulator.core.part import Part
+from services.simulator.loop import Direction, LifeLoop
 from services.simulator.metrics import Metrics
+from services.simulator.script.hands import Hands
+from services.simulator.script.journal import Entry
+from services.simulator.script.player import Player
+from services.simulator.script.playing import Stage
+from services.simulator.script.reading import Loaded, load
+from services.simulator.sky import Sky
+
+logger = logging.getLogger(__name__)
 
 _DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SUFFIX_LENGTH = 5
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staging:
+    """A script that is to be played, under whose weather, and who is told of it."""
+
+    script: Loaded
+    sky: Sky
+    tell: Callable[[Entry], None]
+    watching: tuple[Part, ...] = ()
+    """Parts beside the cluster's own, stepped after them."""
+
+
 def build(settings: Settings, runtime: Runtime) -> App:
     """Return the app: a cluster, and its API over HTTP.
 
     Raises:
-        InvalidRequest: a CRD cannot be read or is refused.
+        InvalidRequest: a CRD or the script cannot be read or is refused.
     """
     server = new_server(settings, runtime)
+    staging = _staging(settings, server)
     listening = asyncio.Event()
 
     async def serve_api() -> None:
-        await _serve(settings, runtime, server, listening)
+        await _serve(settings, runtime, server, staging, listening)
 
     async def ready() -> None:
         await listening.wait()
 
-    app = assemble(settings, runtime, server)
+    app = assemble(settings, runtime, server, staging)
     return replace(app, tasks=MappingProxyType({"api": serve_api, **app.tasks}), ready=ready)
 
 
@@ -82,7 +107,26 @@ def _crds(folder: Path) -> dict[str, dict[str, Any]]:
         ) from error
 
 
-def assemble(settings: Settings, runtime: Runtime, server: ApiServer) -> App:
+def sky_over(server: ApiServer, script: Loaded) -> Sky:
+    """Return the weather over a server, drawn by the script's seed."""
+    return Sky(server.store.resources, Random(f"weather {script.script.seed}"))
+
+
+def _staging(settings: Settings, server: ApiServer) -> Staging | None:
+    if settings.script is None:
+        return None
+    script = load(settings.script)
+    return Staging(script=script, sky=sky_over(server, script), tell=_log)
+
+
+def _log(entry: Entry) -> None:
+    told = {"after": entry.time, "what": entry.what, "subject": entry.subject}
+    logger.info("script", extra={**told, "detail": entry.detail})
+
+
+def assemble(
+    settings: Settings, runtime: Runtime, server: ApiServer, staging: Staging | None = None
+) -> App:
     """Return the app that keeps a cluster alive, without HTTP; tests reach the server in memory."""
     policy = KubeletPolicy(
         boot=settings.boot_delay,
@@ -91,18 +135,36 @@ def assemble(settings: Settings, runtime: Runtime, server: ApiServer) -> App:
         run=settings.job_run_time,
         volume_limits=settings.volume_limits,
     )
+    book = FateBook()
     parts = all_parts(server, policy)
-    metrics = Metrics(runtime.metrics, runtime.clock, [part.name for part in parts])
-    loop = LifeLoop(server.store, parts, runtime.clock, metrics)
+    direction = None
+    if staging is not None:
+        stage = Stage(
+            hands=Hands(server.store, server.direct),
+            api=server.direct,
+            book=book,
+            sky=staging.sky,
+            tell=staging.tell,
+        )
+        direction = Direction(player=Player(staging.script, stage), sky=staging.sky)
+        parts = (*parts, *staging.watching)
+    names = [part.name for part in parts]
+    metrics = Metrics(runtime.metrics, runtime.clock, [*names, Player.name])
+    loop = LifeLoop(server.store, parts, runtime.clock, metrics, direction)
     return App(tasks=MappingProxyType({"life": loop.run}))
 
 
 async def _serve(
-    settings: Settings, runtime: Runtime, server: ApiServer, listening: asyncio.Event
+    settings: Settings,
+    runtime: Runtime,
+    server: ApiServer,
+    staging: Staging | None,
+    listening: asyncio.Event,
 ) -> None:
     """Serve the API until cancelled; say where it is once it can be reached."""
     host, _, port = settings.api_listen.rpartition(":")
-    runner = await http.start(server, runtime.clock, host=host.strip("[]"), port=int(port))
+    sky = None if staging is None else staging.sky
+    runner = await http.start(server, runtime.clock, host=host.strip("[]"), port=int(port), sky=sky)
     try:
         if settings.kubeconfig is not None:
             address = settings.advertise_address or f"{host}:{runner.addresses[0][1]}"

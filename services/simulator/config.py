@@ -24,6 +24,8 @@ class Settings:
     """File that is written at the start, for `kubectl --kubeconfig`; unset: none."""
     crds: Path | None = None
     """Folder of CRDs that are installed at the start; unset: those of this repository."""
+    script: Path | None = None
+    """Scenario script that is played from the start on (docs/scenarios.md); unset: none."""
     boot_delay: timedelta = timedelta(seconds=1)
     """From the appearance of a simulated Node to its readiness."""
     pod_start_delay: timedelta = timedelta(milliseconds=300)

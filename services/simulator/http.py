@@ -6,15 +6,18 @@ goes through the runtime's clock.
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 
 from aiohttp import web
 from multidict import CIMultiDict
 
 from libs.runtime.clock import Clock
+from libs.runtime.randomness import Random
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.server import ApiServer
+from services.simulator.sky import Sky
 
 BODY_LIMIT = 3 * 1024 * 1024
 """Bytes of a request body; Kubernetes' own limit."""
@@ -24,13 +27,26 @@ _DEFAULT_TIMEOUT_SECONDS = 1800
 _SHUTDOWN_SECONDS = 1.0
 
 
-async def start(server: ApiServer, clock: Clock, *, host: str, port: int) -> web.AppRunner:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """What is served, when, and in which weather."""
+
+    server: ApiServer
+    clock: Clock
+    sky: Sky
+
+
+async def start(
+    server: ApiServer, clock: Clock, *, host: str, port: int, sky: Sky | None = None
+) -> web.AppRunner:
     """Serve `server` on an address; port 0 picks a free one (`runner.addresses` tells).
+
+    Requests go through the weather of `sky`, if there is any.
 
     Whoever starts it ends it with `await runner.cleanup()`.
     """
     runner = web.AppRunner(
-        application(server, clock),
+        application(server, clock, sky),
         access_log=None,
         handler_cancellation=True,  # a client that goes away ends its watch at once
         shutdown_timeout=_SHUTDOWN_SECONDS,
@@ -40,17 +56,20 @@ async def start(server: ApiServer, clock: Clock, *, host: str, port: int) -> web
     return runner
 
 
-def application(server: ApiServer, clock: Clock) -> web.Application:
-    """Return the web application that serves `server`."""
+def application(server: ApiServer, clock: Clock, sky: Sky | None = None) -> web.Application:
+    """Return the web application that serves `server`; without a sky the weather is fine."""
+    edge = Edge(server=server, clock=clock, sky=sky or Sky(server.store.resources, Random(0)))
 
     async def handle(incoming: web.Request) -> web.StreamResponse:
         try:
             request = await _read(incoming)
         except web.HTTPRequestEntityTooLarge:
             return _too_large()
-        answer = server.handle(request)
+        await edge.sky.calm()
+        answer = edge.sky.refusal(request) or edge.server.handle(request)
         if answer.stream is not None:
-            return await _stream(incoming, answer.stream, server, clock)
+            with edge.sky.watching(request, answer.stream):
+                return await _stream(incoming, answer.stream, edge)
         return web.Response(status=answer.status, body=answer.body, headers=_headers(answer))
 
     app = web.Application(client_max_size=BODY_LIMIT)
@@ -91,9 +110,7 @@ def warning_header(text: str) -> str:
     return f'299 - "{escaped}"'
 
 
-async def _stream(
-    incoming: web.Request, stream: Stream, server: ApiServer, clock: Clock
-) -> web.StreamResponse:
+async def _stream(incoming: web.Request, stream: Stream, edge: Edge) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
     news = asyncio.Event()
     stream.on_news(news.set)
@@ -105,10 +122,10 @@ async def _stream(
             else _DEFAULT_TIMEOUT_SECONDS
         )
         ending: asyncio.Future[object] = asyncio.ensure_future(
-            clock.sleep(timedelta(seconds=timeout))
+            edge.clock.sleep(timedelta(seconds=timeout))
         )
         try:
-            await _pump(response, stream, news, ending, server, clock)
+            await _pump(response, stream, news, ending, edge)
         finally:
             ending.cancel()
     except ConnectionResetError:
@@ -123,20 +140,21 @@ async def _pump(
     stream: Stream,
     news: asyncio.Event,
     ending: "asyncio.Future[object]",
-    server: ApiServer,
-    clock: Clock,
+    edge: Edge,
 ) -> None:
     while True:
         news.clear()
+        await edge.sky.calm()
         chunk = stream.poll()
         if chunk:
             await response.write(chunk)
         if stream.closed or ending.done():
             return
         arrived: asyncio.Future[object] = asyncio.ensure_future(news.wait())
-        tick: asyncio.Future[object] = asyncio.ensure_future(clock.sleep(_BOOKMARK_EVERY))
+        tick: asyncio.Future[object] = asyncio.ensure_future(edge.clock.sleep(_BOOKMARK_EVERY))
         done, _ = await asyncio.wait({arrived, tick, ending}, return_when=asyncio.FIRST_COMPLETED)
         arrived.cancel()
         tick.cancel()
         if tick in done and stream.bookmarks and not news.is_set():
-            await response.write(stream.bookmark(server.store.storage.revision))
+            await edge.sky.calm()
+            await response.write(stream.bookmark(edge.server.store.storage.revision))

@@ -3,21 +3,39 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from libs.runtime.clock import Clock
 from services.simulator.core.api.store import Store
 from services.simulator.core.part import Part, earliest
 from services.simulator.metrics import Metrics
+from services.simulator.sky import Sky
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Direction:
+    """A script that is played, and the weather that it makes."""
+
+    player: Part
+    sky: Sky
 
 
 class LifeLoop:
     """Steps the parts on the clock, whenever any object was written."""
 
-    def __init__(self, store: Store, parts: Sequence[Part], clock: Clock, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        store: Store,
+        parts: Sequence[Part],
+        clock: Clock,
+        metrics: Metrics,
+        direction: Direction | None = None,
+    ) -> None:
+        self._direction = direction
         self._store = store
         self._parts = parts
         self._clock = clock
@@ -34,9 +52,13 @@ class LifeLoop:
             await self._wait(due)
 
     def step(self, now: datetime) -> datetime | None:
-        """Step every part once; return when to step again if nothing is written before."""
+        """Step every part once; return when to step again if nothing is written before.
+
+        A script goes first. While it pauses the API server the parts, which do nothing without it,
+        stand still.
+        """
         due: datetime | None = None
-        for part in self._parts:
+        for part in self._awake():
             with self._metrics.measured(part.name):
                 outcome = part.step(now)
             due = earliest(due, outcome.again)
@@ -45,6 +67,13 @@ class LifeLoop:
                 what = {"part": part.name, "subject": refusal.subject, "why": str(refusal.error)}
                 logger.info("refused", extra=what)
         return due
+
+    def _awake(self) -> Iterator[Part]:
+        if self._direction is not None:
+            yield self._direction.player
+            if self._direction.sky.weather.paused:
+                return
+        yield from self._parts
 
     async def _wait(self, due: datetime | None) -> None:
         """Wait for news or until `due`; other tasks run in any case."""

@@ -1,0 +1,86 @@
+"""The acts of a script about machines: taken back by the cloud, slow to boot, fallen silent."""
+
+from datetime import datetime
+
+from services.simulator.core import events
+from services.simulator.core.events import Note
+from services.simulator.script import fates
+from services.simulator.script.playing import Act, Turn
+
+NOTICE = "SpotInterruption"
+"""Reason of the event on a Node whose instance the cloud takes back."""
+
+COMPONENT = "cloud"
+
+
+def reclaim(turn: Turn) -> None:
+    """Give notice to the nodes of a step; when it has run out, their machines are gone."""
+    wish, stage = turn.step.reclaim, turn.stage
+    assert wish is not None
+    present = stage.api.list("nodes")
+    nodes = fates.chosen(wish.nodes, present, turn.random, capacity_type=wish.capacity_type)
+    gone = turn.now + wish.notice
+    fates.add_deaths(stage.book, fates.death_rules(nodes, gone))
+    message = f"the instance is taken back in {int(wish.notice.total_seconds())} s"
+    note = Note(reason=NOTICE, message=message, component=COMPONENT, is_warning=True)
+    for node in nodes:
+        events.record(stage.api, node, note, turn.now)
+        turn.tell(turn.now, "reclaim notice", _subject(node["metadata"]["name"]), message)
+    if not nodes:
+        turn.tell(turn.now, "reclaim", detail="there is no such node")
+    turn.later(gone, _vanishing(turn, frozenset(node["metadata"]["uid"] for node in nodes)))
+
+
+def _vanishing(turn: Turn, uids: frozenset[str]) -> Act:
+    """Let the cloud delete the Nodes of machines that are gone."""
+
+    def act(now: datetime) -> None:
+        for node in turn.stage.api.list("nodes"):
+            meta = node["metadata"]
+            if meta["uid"] in uids and "deletionTimestamp" not in meta:
+                gone = turn.stage.api.delete("nodes", meta["name"]).gone
+                told = "the machine is gone" if gone else "the machine is gone, its Node is held"
+                turn.tell(now, "reclaimed", _subject(meta["name"]), told)
+
+    return act
+
+
+def boot(turn: Turn) -> None:
+    """Let nodes that appear from now on boot late, or never."""
+    wish, book = turn.step.boot, turn.stage.book
+    assert wish is not None
+    rules = fates.boot_rules(wish)
+    fates.add_boots(book, rules)
+    how = "never boot" if wish.takes is None else f"boot in {wish.takes.total_seconds():g} s"
+    turn.tell(turn.now, "boot", detail=f"nodes that appear {how}")
+
+    def over(now: datetime) -> None:
+        fates.remove(book, rules)
+        turn.tell(now, "boot", detail="nodes that appear boot as usual")
+
+    turn.at_end(over)
+
+
+def kubelets(turn: Turn) -> None:
+    """Let the kubelets of nodes fall silent, and come back in the end."""
+    wish, book = turn.step.kubelets, turn.stage.book
+    assert wish is not None
+    nodes = fates.chosen(wish.nodes, turn.stage.api.list("nodes"), turn.random)
+    rules = fates.death_rules(nodes, turn.now, turn.end)
+    names = tuple(fates.names(nodes))
+    fates.add_deaths(book, rules)
+    for name in names:
+        turn.tell(turn.now, "kubelet dies", _subject(name))
+    if not nodes:
+        turn.tell(turn.now, "kubelet dies", detail="there is no such node")
+
+    def over(now: datetime) -> None:
+        fates.remove(book, rules)
+        for name in names:
+            turn.tell(now, "kubelet is back", _subject(name))
+
+    turn.at_end(over)
+
+
+def _subject(name: str) -> str:
+    return f"Node {name}"
