@@ -3,8 +3,8 @@
 Apart because kube-scheduler judges what stands in the API at the moment, and a plan is for a moment
 later: nodes that are starting have started and published their devices and storage, pods of a node
 that is going wait for a new one, claims without a storage class have got the default class, volumes
-of which nobody has said a phase are available, and claims of devices have been made from their
-templates.
+of which nobody has said a phase are available, claims of devices have been made from their
+templates, and nominations that nothing makes come true are given up.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +15,7 @@ from libs.checker.nodes import started_node
 from libs.checker.storage import node_capacities
 from libs.domain.snapshot import ClusterSnapshot
 from libs.oracle.cluster import Cluster
+from libs.oracle.nominations import without_hope, without_nomination
 from libs.oracle.objects import KubeObject, key_of, metadata_of, name_of, spec_of, status_of
 
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
@@ -48,7 +49,7 @@ def ahead(
     changes += [("ResourceSlice", one) for one in starting_slices(cluster, snapshot)]
     changes += coming
     claiming = any(spec_of(pod).get("resourceClaims") for pod in cluster.pending.values())
-    if not (changes or moving or claiming):
+    if not (changes or moving or claiming or cluster.nominated):
         return cluster
     later = cluster.copy()
     for pod in moving:
@@ -60,6 +61,10 @@ def ahead(
         later.put(kind, obj)
     for kind, obj in tuple(made_claims(later)):
         later.put(kind, obj)
+    # A pod that lacks something else keeps its room until kube-scheduler looks at it again.
+    waiting = {row.key for row in snapshot.pods.rows() if row.provisionable and row.nominated}
+    for hopeless in [one for one in without_hope(later) if key_of(one) in waiting]:
+        later.put("Pod", without_nomination(hopeless))
     return later
 
 

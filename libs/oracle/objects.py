@@ -54,3 +54,8 @@ def storage_class_of(obj: KubeObject) -> str:
 def key_of(obj: KubeObject) -> str:
     """Return `namespace/name`, the key of namespaced objects."""
     return f"{namespace_of(obj)}/{name_of(obj)}"
+
+
+def priority_of(pod: KubeObject) -> int:
+    """Return the priority of a pod."""
+    return int(spec_of(pod).get("priority") or 0)

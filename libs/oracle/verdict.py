@@ -12,7 +12,7 @@ from libs.oracle.cluster import Cluster, Node
 from libs.oracle.filters import FILTERS
 from libs.oracle.filters.plugin import NodeTest, PodRefused
 from libs.oracle.filters.scheduling_gates import GATED
-from libs.oracle.objects import KubeObject, key_of, spec_of
+from libs.oracle.objects import KubeObject, key_of, priority_of
 from libs.oracle.pods import Pod, read_pod
 
 _NEIGHBOURS = "InterPodAffinity"
@@ -165,12 +165,8 @@ def nominated_ahead(cluster: Cluster, pod: KubeObject, node_name: str) -> list[K
     there = cluster.nominated.get(node_name)
     if not there:
         return []
-    own, least = key_of(pod), _priority(pod)
-    return [one for key, one in there.items() if key != own and _priority(one) >= least]
-
-
-def _priority(pod: KubeObject) -> int:
-    return int(spec_of(pod).get("priority") or 0)
+    own, least = key_of(pod), priority_of(pod)
+    return [one for key, one in there.items() if key != own and priority_of(one) >= least]
 
 
 def _with_nominated(

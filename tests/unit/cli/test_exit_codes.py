@@ -41,8 +41,9 @@ CASES: dict[str, tuple[tuple[str, ...], tuple[dict[str, Any], ...], int]] = {
     "plan: the node that is nominated has no room yet": (
         ("plan",),
         (
-            with_members(POD, status__nominatedNodeName="n1"),
-            with_members(NODE, status__allocatable__cpu="500m"),
+            with_members(POD, status__nominatedNodeName="n1", spec__priority=1),
+            with_members(POD, metadata__name="victim", metadata__uid="v", spec__nodeName="n1"),
+            with_members(NODE, status__allocatable__cpu="1"),
             POOL,
         ),
         3,

@@ -7,18 +7,16 @@ from dataclasses import dataclass, field, replace
 from libs.domain.device import REQUESTED_DRIVERS
 from libs.domain.errors import Unavailable
 from libs.domain.plan import BufferVerdict, Nomination, Plan, PlannedNodeClaim, UnplacedPods
-from libs.domain.reason import Rule, TargetKind, Unplaceable
+from libs.domain.reason import Unplaceable
 from libs.domain.solution import MinValuesPolicy
 from libs.domain.workload import virtual_pods
 from services.solver.core.answer.launch import LaunchLists, Purchase, planned
 from services.solver.core.answer.messages import pool_messages
-from services.solver.core.packing.bins import Bins
 from services.solver.core.packing.encode import Encoded
 from services.solver.core.packing.packing import Packer
 from services.solver.core.packing.problem import Problem
 from services.solver.core.pods.workload import Group
-from services.solver.core.reasons.reasons import Leftover, leftover, pools_told, unplaceable
-from services.solver.core.reasons.standing_reasons import bin_rejection
+from services.solver.core.reasons.reasons import leftover, pools_told, unplaceable
 
 _ONLY_ASKS = "no node is bought, since it only asks for room that is there"
 
@@ -172,12 +170,11 @@ def _unplaced(
             raise Unavailable("the caller has gone away")
         if not group.virtual and told.isdisjoint(uids):
             most_pools = 0 if group.existing_only else each
-            why = leftover(packer, encoded.refused, index, most_pools=most_pools)
-            reason = why.reason
+            reason = leftover(packer, encoded.refused, index, most_pools=most_pools).reason
             if group.existing_only:
                 message = f"no node has room; {_ONLY_ASKS}"
                 waits = bool(group.nominated)
-                message = _nominated(group, why, packer.bins) if waits else message
+                message = _nominated(group) if waits else message
                 reason = replace(reason, message=message, untold_pools=0, deferred=waits)
             found.append(UnplacedPods(pod_uids=tuple(sorted(uids)), reason=reason))
     return tuple(found)
@@ -190,32 +187,8 @@ def _left_out(encoded: Encoded) -> frozenset[str]:
     return frozenset(uid for uid in held if (row := find(uid)) and not row.provisionable)
 
 
-_HOPELESS = frozenset(
-    (
-        Rule.NODE_UNAVAILABLE,
-        Rule.TAINTS,
-        Rule.NODE_AFFINITY,
-        Rule.VOLUME_TOPOLOGY,
-        Rule.NODE_FEATURES,
-    )
-)
-"""Rules by which a node refuses a pod whoever leaves it.
-
-Source: what kube-scheduler's filters call unresolvable (1.36).
-"""
-
-
-def _nominated(group: Group, why: Leftover, bins: Bins) -> str:
+def _nominated(group: Group) -> str:
     """Say what pods wait for that have no place though a node is nominated for them."""
-    standing = bins.standing
-    for position, rule in enumerate(why.refusals):
-        there = standing.kinds[position], standing.names[position]
-        if there == (TargetKind.NODE, group.nominated) and rule in _HOPELESS:
-            refused = bin_rejection(why.case, bins, position, rule).message
-            return (
-                f'node "{group.nominated}" is nominated and cannot take it, whatever leaves it: '
-                f"{refused}; kube-scheduler gives that up, and the next plan is free to buy"
-            )
     return (
         f'node "{group.nominated}" is nominated, where kube-scheduler makes room for it; '
         "no node is bought meanwhile"

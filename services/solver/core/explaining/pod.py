@@ -121,7 +121,7 @@ def _placed(
     decision: Decided, state: Ending, row: PodRow, landing: Landing, base: Explanation
 ) -> Explanation:
     claim = landing.planned
-    pod = _pod(row, PodSituation.PLACED, _where(state, row, landing))
+    pod = _pod(row, PodSituation.PLACED, _where(decision, state, row, landing))
     if claim is None:
         nomination = Nomination(target_kind=landing.kind, target=landing.name, pod_uids=(row.uid,))
         return replace(base, pod=pod, nomination=nomination)
@@ -140,7 +140,19 @@ def _placed(
     )
 
 
-def _where(state: Ending, row: PodRow, landing: Landing) -> str:
+def _where(decision: Decided, state: Ending, row: PodRow, landing: Landing) -> str:
+    return f"{_goes(state, row, landing)}{_given_up(decision.snapshot, row, landing)}"
+
+
+def _given_up(snapshot: ClusterSnapshot, row: PodRow, landing: Landing) -> str:
+    """Say that a node was nominated for a pod that goes elsewhere, as that one stays."""
+    node = snapshot.nodes.get(row.nominated)
+    if node is None or node.leaving or landing.name == row.nominated:
+        return ""
+    return f'; node "{row.nominated}", nominated for it, cannot take it, whoever leaves it'
+
+
+def _goes(state: Ending, row: PodRow, landing: Landing) -> str:
     if landing.planned is None:
         kind = "node" if landing.kind is TargetKind.NODE else "claim in flight"
         expected = row.target is not None and row.target.name == landing.name

@@ -11,7 +11,7 @@ from libs.domain import feature_gates
 from libs.domain import labels as label_keys
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.overlay import completed
-from libs.domain.pod import PodShape
+from libs.domain.pod import PodRow, PodShape
 from libs.domain.snapshot import ClusterSnapshot, in_order
 from libs.domain.solution import MinValuesPolicy, SolveOptions
 from libs.domain.taint import Effect
@@ -28,13 +28,20 @@ from services.solver.core.offers.market import Market, Memory, market
 from services.solver.core.offers.reservations import instances_left
 from services.solver.core.offers.template import Bought, Refused, Template, templates
 from services.solver.core.packing.held_room import keeping_apart
+from services.solver.core.packing.nominations import hopeless
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.supply import Supply
 from services.solver.core.pods import ask as asking
 from services.solver.core.pods.ask import NOTHING_KNOWN, Ask, KnownNodes
 from services.solver.core.pods.companions import Reach, together
 from services.solver.core.pods.kinds import kinds
-from services.solver.core.pods.workload import Group, Workload, workload
+from services.solver.core.pods.workload import (
+    AS_IT_IS,
+    Group,
+    Supposed,
+    Workload,
+    workload,
+)
 from services.solver.core.reading.residents import compared
 from services.solver.core.standing.free_volumes import FreeVolumes
 from services.solver.core.standing.standing import Standing, standing
@@ -69,6 +76,26 @@ def encode(
     snapshot: ClusterSnapshot, options: SolveOptions, now: datetime, memory: Memory
 ) -> Encoded:
     """Return the snapshot in columns."""
+    found = _encoded(snapshot, options, now, memory)
+
+    def suppose(groups: tuple[Group, ...], left: tuple[PodRow, ...]) -> Problem:
+        supposed = Supposed(left=left)
+        there = _encoded(snapshot, options, now, memory, supposed) if left else found
+        return problem(there, groups)
+
+    given_up = hopeless(found.snapshot, found.work, suppose)
+    if not given_up:
+        return found
+    return _encoded(snapshot, options, now, memory, Supposed(given_up=given_up))
+
+
+def _encoded(
+    snapshot: ClusterSnapshot,
+    options: SolveOptions,
+    now: datetime,
+    memory: Memory,
+    supposed: Supposed = AS_IT_IS,
+) -> Encoded:
     as_given = snapshot
     # From here on order decides: which nodes are tried first, say.
     snapshot = in_order(snapshot)
@@ -78,7 +105,8 @@ def encode(
         snapshot = delegated(snapshot)
     reader = memory.reader()
     nodes, claims = reader.nodes.of(snapshot.nodes), reader.claims.of(snapshot.nodeclaims)
-    work = workload(snapshot, now, reader.pods.of(snapshot.pods, snapshot.shapes), nodes)
+    pods = reader.pods.of(snapshot.pods, snapshot.shapes)
+    work = workload(snapshot, now, pods, nodes, supposed)
     preferring = bool(nodes.prefer_no_schedule().any() or claims.prefer_no_schedule().any())
     preferring = preferring or _pools_prefer_no_schedule(snapshot)
     waiting = {group.shape.id: group.shape for group in work.groups}

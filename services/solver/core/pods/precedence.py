@@ -8,7 +8,8 @@ anywhere should leave the zones to those that are tied to them.
 from collections import defaultdict
 from collections.abc import Sequence
 
-from services.solver.core.pods.workload import Group, choice
+from services.solver.core.pods.choice import choice
+from services.solver.core.pods.workload import Group
 
 
 def with_less_choice(groups: Sequence[Group]) -> tuple[tuple[int, ...], ...]:

@@ -18,15 +18,14 @@ from typing import TypeVar
 import numpy as np
 
 from libs.collections.codes import Codes
-from libs.domain import labels as label_keys
 from libs.domain.eviction import PodBudgets, is_disruptable
 from libs.domain.pod import PodRow, PodShape, Target
 from libs.domain.pod_table import PodBlock
 from libs.domain.reason import TargetKind
-from libs.domain.requirements import Requirements
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.workload import virtual_pods
+from services.solver.core.pods.choice import choice
 from services.solver.core.reading.block_columns import read
 from services.solver.core.reading.bound_pods import (
     NO_PODS,
@@ -39,9 +38,6 @@ from services.solver.core.reading.bound_pods import (
 from services.solver.core.reading.node_columns import NodeColumns
 from services.solver.core.reading.pod_columns import PodColumns
 from services.solver.core.vectors import Bools, Ints
-
-_ANY = 2**31
-"""More domains than there are."""
 
 T = TypeVar("T")
 
@@ -96,8 +92,25 @@ class Workload:
     """Names of the pods of such a gang that are there and are not to be placed, as behind gates."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supposed:
+    """What is supposed to be otherwise than a snapshot has it."""
+
+    left: tuple[PodRow, ...] = ()
+    """Pods on nodes that have left them; no daemon is expected on any node then."""
+    given_up: frozenset[str] = frozenset()
+    """Uids of waiting pods whose nominated node does not count."""
+
+
+AS_IT_IS = Supposed()
+
+
 def workload(
-    snapshot: ClusterSnapshot, now: datetime, pods: PodColumns, nodes: NodeColumns
+    snapshot: ClusterSnapshot,
+    now: datetime,
+    pods: PodColumns,
+    nodes: NodeColumns,
+    supposed: Supposed = AS_IT_IS,
 ) -> Workload:
     """Return the pods to place and the pods that stay, without those that take no room.
 
@@ -106,19 +119,22 @@ def workload(
         now: the instant of the decision.
         pods: the columns of its pods.
         nodes: the columns of its nodes.
+        supposed: what is otherwise.
     """
     codes = nodes.codes("name")
     moving = _moving(snapshot, now, nodes)
-    gone = [*moving, *_astray(snapshot, pods.bound, codes)]
-    bound = pods.bound.after(_without(gone, pods.bound.codes), snapshot.shapes)
+    # Nobody has left twice.
+    gone = {row.uid: row for row in (*moving, *_astray(snapshot, pods.bound, codes))}
+    gone.update((row.uid, row) for row in supposed.left)
+    bound = pods.bound.after(_without([*gone.values()], pods.bound.codes), snapshot.shapes)
     staying = nodes.has("leaving") == 0
     there = frozenset(compress(snapshot.nodes, staying.tolist()))
-    groups = _groups(_waiting(snapshot, pods, moving, there), snapshot.shapes)
+    groups = _groups(_waiting(snapshot, pods, moving, there, supposed.given_up), snapshot.shapes)
     return Workload(
         groups=groups,
         bound=bound,
-        daemons=_daemons(snapshot, bound, codes),
-        gang_members=_gang_members(groups, pods, gone),
+        daemons=_daemons(snapshot, bound, codes) | bool(supposed.left),
+        gang_members=_gang_members(groups, pods, gone.values()),
         gang_held=_gang_held(groups, snapshot, pods),
     )
 
@@ -234,17 +250,19 @@ def _waiting(
     pods: PodColumns,
     moving: Sequence[PodRow],
     staying: frozenset[str],
+    given_up: frozenset[str],
 ) -> _Waiting:
     """Return the pods to place: those that wait, virtual ones, and those that lose their place.
 
-    A node that is nominated for a pod counts as long as it stays.
+    A node that is nominated for a pod counts as long as it stays, unless that is given up.
     """
     loose = pods.loose("uids")
     shape, created_ms, provisionable, priority = pods.waiting
     virtual = _are_virtual(snapshot, loose)
     named = pods.loose("nominated")
     if any(named):
-        named = [node if node in staying else "" for node in named]
+        each = zip(loose, named, strict=True)
+        named = [node if node in staying and uid not in given_up else "" for uid, node in each]
     held = np.fromiter(map(bool, named), np.bool_, len(named)) & (provisionable == 0) & ~virtual
     rows = np.flatnonzero((provisionable != 0) | virtual | held)
     own = [(row.shape, row.created_ms, row.priority) for row in moving]
@@ -365,36 +383,3 @@ def _numbers(texts: Sequence[str]) -> Ints:
 def _rank(shape: PodShape) -> tuple[int, int, int]:
     """Return by what groups are ordered: large pods first, of those the ones with least choice."""
     return -shape.requests.get(CPU), -shape.requests.get(MEMORY), choice(shape)
-
-
-def choice(shape: PodShape) -> int:
-    """Return how many domains a pod names for itself, of the keys over which it looks at others.
-
-    Of pods of one size it comes first that names fewest, or one with more of a choice takes the
-    only zone that it can use: a disk, say, ties one replica of a set whose replicas keep out of
-    each other's zones.
-    """
-    terms = tuple(term.requirements for term in shape.required_node_terms)
-    selected = (shape.node_selector,) if len(shape.node_selector) else ()
-    asked = [one for one in (selected, terms, *shape.volumes) if one]
-    if not asked:  # most name none
-        return _ANY
-    spread = (one.topology_key for one in shape.topology_spread if one.required)
-    others = (one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
-    keys = {label_keys.canonical_key(key) for key in (*spread, *others)}
-    return min((_named(key, one) for key in keys for one in asked), default=_ANY)
-
-
-def _named(key: str, alternatives: Iterable[Requirements]) -> int:
-    values: set[str] = set()
-    for one in alternatives:
-        if any(own.key.startswith(label_keys.MIGRATED) and not own.absent for own in one):
-            # The same volume as CSI drivers have it, which does not concern new nodes.
-            continue
-        own = one.get(key)
-        if own is None:
-            return _ANY
-        if own.complement:
-            return _ANY - 1
-        values |= own.values
-    return len(values)

@@ -96,7 +96,9 @@ def leftover(
     )
     untold = len(pools) - len(told)
     nearest = nearest_miss(case, bins, refusals, rejections) if left else None
-    counted = Counter(rule or Rule.UNKNOWN for rule in refusals if left or rule)
+    # What would take a pod that waits for its nominated node says nothing against it.
+    puzzling = left and not problem.groups[group].nominated
+    counted = Counter(rule or Rule.UNKNOWN for rule in refusals if puzzling or rule)
     return Leftover(
         case=case,
         reason=Unplaceable(

@@ -137,6 +137,22 @@ def test_a_claim_in_flight_takes_a_pod() -> None:
     )
 
 
+def test_of_a_nominated_node_that_nothing_makes_suit_it_is_said_that_it_cannot_take_the_pod() -> (
+    None
+):
+    marked = a_node("marked", taints=(a_taint(),))
+
+    found = _of(
+        SubjectKind.POD, "uid-next", pods=[a_pod("next", nominated="marked")], nodes=[marked]
+    )
+
+    assert found.pod is not None
+    assert found.pod.message.endswith(
+        'the node that exists does not take it; node "marked", nominated for it, cannot take it, '
+        "whoever leaves it"
+    )
+
+
 def test_for_each_rule_the_nearest_node_is_named_with_its_numbers() -> None:
     rooms = {"far": "1", "near": "2500m"}
     nodes = [

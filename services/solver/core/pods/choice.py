@@ -1,0 +1,46 @@
+"""How much of a choice a pod has of domains over which it looks at others.
+
+Apart from the workload because who goes first among pods of one spread is asked by it, too.
+"""
+
+from collections.abc import Iterable
+
+from libs.domain import labels as label_keys
+from libs.domain.pod import PodShape
+from libs.domain.requirements import Requirements
+
+_ANY = 2**31
+"""More domains than there are."""
+
+
+def choice(shape: PodShape) -> int:
+    """Return how many domains a pod names for itself, of the keys over which it looks at others.
+
+    Of pods of one size it comes first that names fewest, or one with more of a choice takes the
+    only zone that it can use: a disk, say, ties one replica of a set whose replicas keep out of
+    each other's zones.
+    """
+    terms = tuple(term.requirements for term in shape.required_node_terms)
+    selected = (shape.node_selector,) if len(shape.node_selector) else ()
+    asked = [one for one in (selected, terms, *shape.volumes) if one]
+    if not asked:  # most name none
+        return _ANY
+    spread = (one.topology_key for one in shape.topology_spread if one.required)
+    others = (one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
+    keys = {label_keys.canonical_key(key) for key in (*spread, *others)}
+    return min((_named(key, one) for key in keys for one in asked), default=_ANY)
+
+
+def _named(key: str, alternatives: Iterable[Requirements]) -> int:
+    values: set[str] = set()
+    for one in alternatives:
+        if any(own.key.startswith(label_keys.MIGRATED) and not own.absent for own in one):
+            # The same volume as CSI drivers have it, which does not concern new nodes.
+            continue
+        own = one.get(key)
+        if own is None:
+            return _ANY
+        if own.complement:
+            return _ANY - 1
+        values |= own.values
+    return len(values)
