@@ -46,6 +46,11 @@ class ShapeIndex:
         self._everyone: dict[str, frozenset[int]] = {}
         self._covered: dict[object, tuple[str, ...]] = {}
 
+    def __contains__(self, number: int) -> bool:
+        """Tell whether there is a shape of an id."""
+        running = {} if self._bound is None else self._bound.residents.by_id
+        return number in self._own or number in running
+
     def shape(self, number: int) -> PodShape:
         """Return the shape of an id."""
         found = self._own.get(number)

@@ -229,7 +229,8 @@ class Tallies:
 
     def _followers_apart(self, ask: Ask) -> Iterator[Tally]:
         """Yield who counts pods that whoever has to follow a pod cannot meet where that one is."""
-        if ask.leads is None or ask.leads in self.entangled:
+        # Of some pods that are tried without the others, the follower may be none.
+        if ask.leads is None or ask.leads in self.entangled or ask.leads not in self._index:
             return
         follower = self._index.shape(ask.leads)
         shared = _keys(follower.affinity)
