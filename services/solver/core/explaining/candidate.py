@@ -11,7 +11,7 @@ from libs.domain.explanation import Change, ChangeKind
 from libs.domain.pod import PodRow, PodShape
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.snapshot import ClusterSnapshot
-from services.solver.core.explaining.edits import with_shape
+from services.solver.core.explaining.edits import row_of, with_shape
 from services.solver.core.explaining.trial import Decided, Trials
 from services.solver.core.packing.bins import Bins
 from services.solver.core.reasons.reasons import Leftover
@@ -52,6 +52,8 @@ class Found:
     change: Change
     edited: ClusterSnapshot
 
+
+_NAMES_SHOWN = 3
 
 Attempt = Callable[[Trials], Found | None]
 
@@ -98,9 +100,18 @@ def attempt_shape(question: Question, change: Change, shape: PodShape) -> Attemp
     edited = partial(with_shape, question.snapshot, question.uids, shape)
     if question.uids == (question.row.uid,):
         return once(change, edited)
-    many = len(question.uids)
-    whose = "one pod" if many == 1 else f"each of {many} pods"
-    return once(replace(change, message=f"{change.message} ({whose} of the gang)"), edited)
+    return once(replace(change, message=f"{change.message} ({_whose(question)})"), edited)
+
+
+def _whose(question: Question) -> str:
+    """Return which pods of a gang are changed, by name."""
+    rows = (row_of(question.snapshot, uid) for uid in question.uids)
+    names = sorted(row.key for row in rows if row is not None)
+    shown, hidden = ", ".join(names[:_NAMES_SHOWN]), len(names) - _NAMES_SHOWN
+    if len(names) == 1:
+        return f"pod {shown} of the gang"
+    more = f" and {hidden} more" if hidden > 0 else ""
+    return f"each of {len(names)} pods of the gang: {shown}{more}"
 
 
 def smallest(low: int, high: int, attempt: Callable[[int], Found | None]) -> Found | None:

@@ -133,7 +133,7 @@ def _placed(
         pod=replace(
             pod,
             planned=claim,
-            nearest=nearest_bins(state.leftover.case, state.packer.bins, refusals),
+            nearest=nearest_bins(state.leftover.case, state.leftover.bins, refusals),
         ),
         options_by_price=options_of(columns, options_of_claim(columns, claim)),
         node_class=pool.template.node_class,
@@ -202,7 +202,7 @@ def _without_place(
         uids=state.uids,
         short=state.short,
         leftover=state.leftover,
-        bins=state.packer.bins,
+        bins=state.leftover.bins,
     )
     trials = Trials(desk=desk, uid=row.uid, most=most_trials(decision.snapshot))
     found = changes(question, trials)
@@ -210,7 +210,7 @@ def _without_place(
     reason = next(one.reason for one in decision.plan.unplaced if row.uid in one.pod_uids)
     pod = replace(
         _pod(row, PodSituation.UNPLACED, _message(decision, state, reason, helping)),
-        nearest=nearest_bins(state.leftover.case, state.packer.bins, state.leftover.refusals),
+        nearest=nearest_bins(state.leftover.case, state.leftover.bins, state.leftover.refusals),
         changes=helping,
         trials=trials.done,
         cut_short=trials.cut_short,
@@ -268,7 +268,7 @@ def _refusal(state: Ending, change: Change) -> Rejection | None:
     if change.landing_kind is TargetKind.NODEPOOL:
         rejections = state.leftover.reason.rejections
         return next((one for one in rejections if one.target == change.landing), None)
-    bins, refusals = state.packer.bins, state.leftover.refusals
+    bins, refusals = state.leftover.bins, state.leftover.refusals
     there = zip(bins.standing.kinds, bins.standing.names, strict=True)
     landing = change.landing_kind, change.landing
     position = next((index for index, one in enumerate(there) if one == landing), None)

@@ -66,6 +66,8 @@ def request_candidates(question: Question) -> Iterator[Candidate]:
             continue
         sizes = _sizes(question, column)
         if len(question.uids) > 1:
+            # What some of them have taken may serve all of them.
+            sizes += _sizes(replace(question, bins=question.decision.packed.packer.bins), column)
             yield from _for_all(question, name, _shared(sizes, asked.get(name), question))
             continue
         fewer = [size for size in sizes if size < asked.get(name)]
@@ -169,7 +171,7 @@ def _sizes(question: Question, column: int) -> list[int]:
     Kinds are: nodes that refuse for want of room alone; per pool what this plan creates; per pool a
     new node, with its limits and without.
     """
-    bins, case = question.decision.packed.packer.bins, question.leftover.case
+    bins, case = question.bins, question.leftover.case
     found = {_most(bins.free[_only_full(question)], case.vector, column)}
     found |= {
         _most(known.template.room[known.rows] - used, case.vector, column)

@@ -38,3 +38,5 @@ class Bins:
     """(n_claims,): pods on each claim."""
     placements: tuple[Placement, ...]
     """Who went where, in order."""
+    held: tuple[Placement, ...] = ()
+    """For whom room is kept where, who have no place themselves."""

@@ -243,6 +243,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
     )
     return Problem(
         dimensions=encoded.dimensions,
+        pods=encoded.snapshot.pods,
         groups=groups,
         asks=asks,
         templates=encoded.templates,

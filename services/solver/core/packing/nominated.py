@@ -6,7 +6,7 @@ or none, and what they take is taken either way.
 Source: kube-scheduler's filters with nominated pods (1.36).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -68,16 +68,8 @@ class Nominated:
 
     def _keep_others_off(self, shape: PodShape, position: int) -> None:
         """Keep off a node who must not be near a pod to come, where the node has the labels."""
-        domain_of = self._problem.topology.ground.domain_of
-        others = self._problem.apart.get(shape.id, {})
-        self._problem.algebra.holdings.keep_from(
-            (
-                other
-                for other, keys in others.items()
-                if any(key == HOSTNAME or domain_of(key)[position] for key in keys)
-            ),
-            position,
-        )
+        kept = kept_off(self._problem, shape, position)
+        self._problem.algebra.holdings.keep_from(kept, position)
 
     def _lacks_room(self, index: int) -> bool:
         """Tell whether a group's pods, were they to come last, would have no room on their node."""
@@ -93,3 +85,11 @@ class Nominated:
             or holdings.is_overfull(group.shape, position)
             or holdings.is_kept_from(group.shape, position)
         )
+
+
+def kept_off(problem: Problem, shape: PodShape, position: int) -> Iterator[int]:
+    """Yield the ids of the shapes whose pods keep off a node where one of a shape is to come."""
+    domain_of = problem.topology.ground.domain_of
+    for other, keys in problem.apart.get(shape.id, {}).items():
+        if any(key == HOSTNAME or domain_of(key)[position] for key in keys):
+            yield other

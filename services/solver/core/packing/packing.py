@@ -117,7 +117,8 @@ class Packer:
         """Return how packing stands."""
         algebra, packing = self.problem.algebra, self._packing
         columns = (column.tolist() for column in packing.placements())
-        placements = enumerate(map(Placement, *columns))
+        placements = [*map(Placement, *columns)]
+        held = self._nominated.held
         return Bins(
             standing=algebra.ground.standing,
             holdings=algebra.holdings,
@@ -127,9 +128,10 @@ class Packer:
             pods=packing.pods(),
             placements=tuple(
                 replace(one, pods=self._expected[number]) if number in self._expected else one
-                for number, one in placements
-                if number not in self._nominated.held
+                for number, one in enumerate(placements)
+                if number not in held
             ),
+            held=tuple(placements[number] for number in sorted(held)),
         )
 
     def is_deferred(self, group: int) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from libs.domain.pod_table import PodTable
 from libs.domain.solution import MinValuesPolicy
 from services.solver.core.devices.allocating import Devices
 from services.solver.core.offers.claim_class import ClaimClasses
@@ -23,6 +24,8 @@ class Problem:
     """What packing works on."""
 
     dimensions: Dimensions
+    pods: PodTable
+    """Of which those of the groups are."""
     groups: tuple[Group, ...]
     asks: tuple[tuple[Ask, ...], ...]
     """Per group, most wishes first."""

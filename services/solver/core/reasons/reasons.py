@@ -14,6 +14,7 @@ from services.solver.core.offers.template import Refused, Template, in_order
 from services.solver.core.packing.bins import Bins
 from services.solver.core.packing.packing import Packer
 from services.solver.core.reasons.case import Case, a_case
+from services.solver.core.reasons.kept_room import without_own
 from services.solver.core.reasons.nearest_miss import nearest_miss
 from services.solver.core.reasons.pool_reasons import pool_rejection, refused_pool, rejection
 from services.solver.core.reasons.standing_reasons import Refusals, devices_in_sight, standing_rules
@@ -35,6 +36,8 @@ class Leftover:
     case: Case
     reason: Unplaceable
     refusals: Refusals
+    bins: Bins
+    """How packing ended, but for what is kept for it itself."""
 
 
 def unplaceable(
@@ -75,7 +78,7 @@ def leftover(
     """
     problem, deferred = packer.problem, packer.is_deferred(group)
     case = a_case(problem, group, deferred=deferred)
-    bins = packer.bins
+    bins = without_own(problem, packer.bins, group)
     if problem.topology.is_entangled(case.ask.shape):
         return _entangled(case, bins)
     if claim := problem.topology.in_use(case.ask):
@@ -111,6 +114,7 @@ def leftover(
             untold_pools=untold,
         ),
         refusals=refusals,
+        bins=bins,
     )
 
 
@@ -139,7 +143,7 @@ def _entangled(case: Case, bins: Bins) -> Leftover:
         "rule and kind of pod in one plan; pods that select fewer others go first",
         existing=((rule, nodes),),
     )
-    return Leftover(case=case, reason=reason, refusals=(rule,) * nodes)
+    return Leftover(case=case, reason=reason, refusals=(rule,) * nodes, bins=bins)
 
 
 def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:
@@ -149,7 +153,7 @@ def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:
         "may use it (ReadWriteOncePod)",
         existing=((Rule.VOLUME_CLAIM, nodes),),
     )
-    return Leftover(case=case, reason=reason, refusals=(Rule.VOLUME_CLAIM,) * nodes)
+    return Leftover(case=case, reason=reason, refusals=(Rule.VOLUME_CLAIM,) * nodes, bins=bins)
 
 
 def _without_pools(nearest: Rejection | None, where: str, why: str) -> str:

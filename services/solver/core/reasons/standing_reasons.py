@@ -24,6 +24,7 @@ from services.solver.core.pods.ask import Place, with_volumes
 from services.solver.core.pods.bearing import bears, not_borne
 from services.solver.core.pods.contradictions import contradiction, volumes_apart
 from services.solver.core.reasons.case import Case, Part
+from services.solver.core.reasons.kept_room import who_keeps_off, who_takes, whose_room
 from services.solver.core.reasons.neighbours import about_others
 from services.solver.core.reasons.pool_reasons import DEVICES_IGNORED, not_tolerated
 from services.solver.core.reasons.storage_room import too_little
@@ -236,14 +237,16 @@ def _words(case: Case, bins: Bins, position: int, rule: Rule) -> tuple[str, str]
                 f"{named_amount(name, want, up=True)} asked, {readable_amount(name, free)} free"
                 for name, want, free in short
             ]
-            return ", ".join(parts), ""
+            kept = whose_room(case.problem, bins, position, [name for name, *_ in short])
+            return ", ".join(parts) + kept, ""
         case Rule.HOST_PORTS:
             return _port_words(case, bins, position), ""
         case Rule.DEVICES:
             refusal = _devices_refused(case, position)
             return DEVICES_IGNORED if refusal is None else refusal.explain(), ""
         case Rule.POD_ANTI_AFFINITY if bins.holdings.is_kept_from(case.ask.shape, position):
-            return "it is nominated for a pod that must not be near this one", ""
+            whose = who_keeps_off(case.problem, bins, position, case.ask.shape)
+            return f"it is nominated for {whose}, which must not be near this one", ""
     part = _refusing_part(case, position)
     key = part.key if part is not None else ""
     about = about_others(case, part, position) if part is not None else ""
@@ -305,5 +308,6 @@ def _volume_words(case: Case, bins: Bins, position: int, rule: Rule) -> str:
 def _port_words(case: Case, bins: Bins, position: int) -> str:
     for port in case.ask.shape.host_ports:
         if bins.holdings.excludes(position, (port,)):
-            return f"host port {port.port}/{port.protocol} is taken"
+            whose = who_takes(case.problem, bins, position, (port,))
+            return f"host port {port.port}/{port.protocol} is taken{whose}"
     return "a host port is taken"

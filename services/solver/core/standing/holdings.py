@@ -129,6 +129,21 @@ class Holdings:
         rooms = (self._attachable.get(one.driver) for one in shape.volume_attach_counts)
         return any(room is not None and room[position] < 0 for room in rooms)
 
+    def without_plan(self, position: int) -> "Holdings":
+        """Return a copy that has of one standing bin only what pods that run hold there."""
+        found = Holdings(self._standing, self._wary)
+        found._kept_from.update({key: {*own} for key, own in self._kept_from.items()})
+        found._kept_from.pop(position, None)
+        found._taken.update({key: [*own] for key, own in self._taken.items() if key != position})
+        for driver, room in self._attachable.items():
+            before = int(found._attachable[driver][position])
+            found._attachable[driver] = room.copy()
+            found._attachable[driver][position] = before
+        for claim, there in self._attached.items():
+            elsewhere = there - {position}
+            found._attached[claim] = elsewhere | (found._attached[claim] & {position})
+        return found
+
     def take(self, shape: PodShape, bins: Ints, counts: Ints) -> None:
         """Let so many pods, (n,), hold what they do on these standing bins, (n,)."""
         for volume in shape.volume_attach_counts:

@@ -38,7 +38,28 @@ def test_a_gang_is_told_how_many_have_places_and_what_they_could_ask_for() -> No
     by_kind = {one.kind: one for one in answer.pod.changes}
     assert (by_kind[ChangeKind.GANG].old, by_kind[ChangeKind.GANG].new) == ("4", "2")
     assert (by_kind[ChangeKind.REQUEST].old, by_kind[ChangeKind.REQUEST].new) == ("2", "1")
-    assert by_kind[ChangeKind.REQUEST].message.endswith("(each of 4 pods of the gang)")
+    assert by_kind[ChangeKind.REQUEST].message.endswith(
+        "(each of 4 pods of the gang: default/m-0, default/m-1, default/m-2 and 1 more)"
+    )
+
+
+def test_the_pod_of_a_gang_of_unlike_pods_that_would_have_to_ask_for_less_is_named() -> None:
+    shapes = [a_shape(1, cpu="1"), a_shape(2, cpu="3")]
+    rows = [a_pod("a", 1, gang="default/ring"), a_pod("b", 2, gang="default/ring")]
+    cluster = a_snapshot(
+        shapes=shapes,
+        pods=[*rows, a_pod("c", 1, gang="default/ring")],
+        gangs=[_gang(3)],
+        nodes=[a_node(allocatable=amounts(cpu=4, memory="16Gi", pods=9))],
+        nodepools=[],
+    )
+
+    answer = explain(cluster, SolveOptions(), SubjectKind.POD, "uid-a")
+
+    assert answer.pod is not None
+    smaller = next(one for one in answer.pod.changes if one.kind is ChangeKind.REQUEST)
+    assert (smaller.old, smaller.new) == ("3", "2")
+    assert smaller.message.endswith("(pod default/b of the gang)")
 
 
 def test_a_gang_that_is_short_is_told_which_rule_keeps_the_first_without_a_place_away() -> None:

@@ -8,7 +8,7 @@ from libs.domain import labels as label_keys
 from libs.domain.errors import NotFound
 from libs.domain.explanation import Explanation, PodSituation
 from libs.domain.nodepool import NodePool
-from libs.domain.pod import Owner, PodPhase, PodShape, Target
+from libs.domain.pod import HostPort, Owner, PodPhase, PodShape, Target
 from libs.domain.question import SubjectKind
 from libs.domain.reason import Rule, TargetKind
 from libs.domain.solution import SolveOptions
@@ -150,6 +150,28 @@ def test_of_a_nominated_node_that_nothing_makes_suit_it_is_said_that_it_cannot_t
     assert found.pod.message.endswith(
         'the node that exists does not take it; node "marked", nominated for it, cannot take it, '
         "whoever leaves it"
+    )
+
+
+def test_what_is_kept_for_a_nominated_pod_is_not_counted_against_itself() -> None:
+    own = a_shape(1, cpu="2", host_ports=(HostPort(port=80),))
+    victim = a_pod("victim", 2, node="node-1", deleting_ms=1)
+    waiting = {"nominated": "node-1", "priority": 5}
+
+    found = _of(
+        SubjectKind.POD,
+        "uid-next",
+        shapes=[own, a_shape(2, cpu="2"), a_shape(3, cpu="500m")],
+        pods=[a_pod("next", 1, **waiting), a_pod("other", 3, **waiting), victim],
+        nodes=[a_node(allocatable=amounts(cpu=3, memory="16Gi", pods=9))],
+    )
+
+    assert found.pod is not None
+    (nearest,) = found.pod.nearest
+    assert nearest.rule is Rule.RESOURCES
+    assert nearest.message == (
+        "2 cpu asked, 500m free; 500m cpu of the rest is kept for pod default/other, for which the "
+        "node is nominated"
     )
 
 
