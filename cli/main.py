@@ -160,15 +160,31 @@ def run(
     folder: Annotated[
         Path, typer.Option(help="Where each run makes a folder for its logs.")
     ] = Path(".run"),
+    script: Annotated[
+        Path | None,
+        typer.Option(help="Scenario script to play instead of the shop: docs/scenarios.md."),
+    ] = None,
+    virtual: Annotated[
+        bool,
+        typer.Option("--virtual", help="On simulated time, in this process: an hour in seconds."),
+    ] = False,
+    alone: Annotated[
+        bool, typer.Option("--alone", help="With --virtual: the cluster alone, without Joiner.")
+    ] = False,
+    log: Annotated[
+        Path | None,
+        typer.Option(help="With --virtual: file for all that happened, as JSON lines."),
+    ] = None,
 ) -> None:
     """Start a simulated cluster and all services, give them work, and watch them buy nodes.
 
     Exit code 0: everything that can run did, and the checker accepts every state; 1: it did not;
-    130: interrupted.
+    2: bad input; 130: interrupted.
     """
-    from cli.run.outcome import run_to_the_end  # noqa: PLC0415  # imported when it runs
+    from cli.run.asked import Asked, run  # noqa: PLC0415  # imported when it runs
 
-    raise typer.Exit(run_to_the_end(folder, keep=keep))
+    asked = Asked(keep=keep, folder=folder, script=script, virtual=virtual, alone=alone, log=log)
+    raise typer.Exit(run(asked))
 
 
 @explains.command("pod")

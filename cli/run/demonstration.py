@@ -16,6 +16,7 @@ from rich.live import Live
 
 from cli.run import phases, processes, services, shop
 from cli.run.bill import bill, planned
+from cli.run.following import follow
 from cli.run.observed import Observed
 from cli.run.phases import Run
 from cli.run.processes import Processes
@@ -29,6 +30,8 @@ from libs.kube.informer import Informers
 from libs.kube.transport import connect
 from libs.runtime.clock import SystemClock
 from libs.runtime.randomness import Random
+from services.simulator.script.reading import load
+from services.simulator.script.timing import length
 
 _SEEN = (kinds.NODE_POOLS, kinds.NODE_CLAIMS, kinds.NODES, kinds.PODS)
 _CLOCK = SystemClock()
@@ -51,6 +54,8 @@ class Stage:
     """Stay up once everything runs, until told to stop."""
     began: float
     """Monotonic instant from which time is told."""
+    script: Path | None = None
+    """Scenario script that plays in place of the shop."""
 
     @property
     def kubeconfig(self) -> Path:
@@ -84,7 +89,7 @@ async def _start(running: Processes, stage: Stage) -> None:
     """Start the cluster first, then the cloud and the solver, then whoever calls them."""
     with processes.free_ports(services.PORTS) as reserved:
         ports = iter(reserved)
-        arranged = services.arrange(lambda: next(ports), stage.kubeconfig)
+        arranged = services.arrange(lambda: next(ports), stage.kubeconfig, stage.script)
     for wave in (arranged[:1], arranged[1:3], arranged[3:]):
         stage.console.print(f"starting {', '.join(one.name for one in wave)}", highlight=False)
         await running.start(wave)
@@ -110,14 +115,24 @@ async def _play(stage: Stage, guard: "asyncio.Task[NoReturn]") -> bool:
 
 
 async def _phases(run: Run, stage: Stage, guard: "asyncio.Task[NoReturn]") -> None:
-    await phases.fill(run)
+    if stage.script is not None:
+        loaded = await asyncio.to_thread(load, stage.script)
+        name = loaded.script.name or stage.script.name
+        await follow(run, name, length(loaded.script), stage.place / "simulator.log")
+    else:
+        await phases.fill(run)
     if stage.keep:
         guard.cancel()  # from here on, being told to stop is how it ends
         run.telling.footer = f"KUBECONFIG={stage.kubeconfig} kubectl get nodeclaims"
         run.telling.tell(f"stays up until Ctrl-C: {run.telling.footer}")
         run.telling.begin("up")
         await stage.stop.wait()
-        return
+    elif stage.script is None:
+        await _tide(run)
+
+
+async def _tide(run: Run) -> None:
+    """Let the load grow and shrink."""
     await phases.rise(run)
     await phases.fall(run)
     run.telling.begin("done")

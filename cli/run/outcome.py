@@ -22,19 +22,29 @@ _STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _OPEN_SHOWN = 20
 
 
-def run_to_the_end(folder: Path, *, keep: bool) -> int:
-    """Run it and return the exit code; logs go into a new folder below `folder`."""
+def run_to_the_end(folder: Path, *, keep: bool, script: Path | None = None) -> int:
+    """Run it and return the exit code; logs go into a new folder below `folder`.
+
+    A script plays in place of the shop.
+    """
     place = folder.resolve() / f"{SystemClock().now():%Y%m%dT%H%M%SZ}"
     place.mkdir(parents=True, exist_ok=True)
-    return asyncio.run(_run(place, keep=keep))
+    return asyncio.run(_run(place, keep=keep, script=script))
 
 
-async def _run(place: Path, *, keep: bool) -> int:
+async def _run(place: Path, *, keep: bool, script: Path | None) -> int:
     console = Console()
     _say(console, f"logs: {place}")
     _say(console, f"shortened for the show: {services.SHORTENED}")
     began = SystemClock().monotonic()
-    stage = Stage(place=place, console=console, stop=_stop_on_signals(), keep=keep, began=began)
+    stage = Stage(
+        place=place,
+        console=console,
+        stop=_stop_on_signals(),
+        keep=keep,
+        began=began,
+        script=script,
+    )
     try:
         accepted = await demonstrate(stage)
     except* Interrupted:

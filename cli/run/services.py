@@ -51,15 +51,21 @@ PORTS = _PORTS_EACH * len(NAMES) + 1
 """How many ports `arrange` needs."""
 
 
-def arrange(ports: Callable[[], int], kubeconfig: Path) -> tuple[Service, ...]:
+def arrange(
+    ports: Callable[[], int], kubeconfig: Path, script: Path | None = None
+) -> tuple[Service, ...]:
     """Return the services, each with ports of its own and the addresses of the others.
 
     Args:
         ports: gives a free port of the loopback interface, another one with each call.
         kubeconfig: the file that the simulator writes and the others read.
+        script: what the simulator plays, if anything.
     """
     listen = {name: f"127.0.0.1:{ports()}" for name in NAMES}
-    settings = _settings(listen, kubeconfig, f"127.0.0.1:{ports()}")
+    simulator = {"API_LISTEN": f"127.0.0.1:{ports()}"}
+    if script is not None:
+        simulator["SCRIPT"] = str(script.resolve())
+    settings = _settings(listen, kubeconfig, simulator)
     return tuple(
         Service(
             name=name,
@@ -72,13 +78,13 @@ def arrange(ports: Callable[[], int], kubeconfig: Path) -> tuple[Service, ...]:
 
 
 def _settings(
-    listen: Mapping[str, str], kubeconfig: Path, api: str
+    listen: Mapping[str, str], kubeconfig: Path, simulator: Mapping[str, str]
 ) -> Mapping[str, Mapping[str, str]]:
     cluster = {"KUBECONFIG": str(kubeconfig)}
     providers = {"PROVIDERS": f"karpenter.kwok.sh={listen['provider_kwok']}"}
     lifecycle = {"LIFECYCLE_ADDRESS": listen["lifecycle"]}
     return {
-        SIMULATOR: {**cluster, "API_LISTEN": api},
+        SIMULATOR: {**cluster, **simulator},
         "provider_kwok": {**cluster, "CATALOGUE": CATALOGUE},
         "solver": {},
         "lifecycle": {**cluster, **providers, "NOMINATION_WINDOW": _seconds(NOMINATION)},
