@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.timing import STAGES, Stages, percentile
 
@@ -72,9 +72,17 @@ class Record:
             **self.more,
         }
 
-    def line(self) -> str:
-        """Return the JSON object on one line."""
-        return json.dumps(self.document())
+
+class Result(Protocol):
+    """What every benchmark gives: a JSON object."""
+
+    def document(self) -> Mapping[str, Any]:
+        """Return the JSON object."""
+
+
+def line(result: Result) -> str:
+    """Return the JSON object of a result on one line."""
+    return json.dumps(result.document())
 
 
 def stage_fields(runs: Sequence[Stages]) -> dict[str, Any]:

@@ -241,3 +241,44 @@ def cold(
 
     asked = Asked(workload, pods, types, seed=seed)
     measured(lambda tell: bench_cold(chosen(asked), repeat, tell), output)
+
+
+@app.command()
+def simulator(
+    nodes: Annotated[
+        int, typer.Option(parser=whole(1, 50_000), metavar="N", help="Nodes with heartbeats.")
+    ] = 5_000,
+    pods: Annotated[
+        int, typer.Option(parser=whole(1, 1_000_000), metavar="N", help="Pods that run on them.")
+    ] = 150_000,
+    idle: Annotated[
+        int, typer.Option(parser=whole(0, 1_000_000), metavar="N", help="Pods that nobody runs.")
+    ] = 20_000,
+    clients: Annotated[
+        int, typer.Option(parser=whole(1, 1000), metavar="N", help="That create and change pods.")
+    ] = 16,
+    watchers: Annotated[
+        int, typer.Option(parser=whole(1, 1000), metavar="N", help="That watch all pods.")
+    ] = 10,
+    rate: Annotated[
+        int, typer.Option(parser=whole(1, 100_000), metavar="N", help="Changes per second.")
+    ] = 500,
+    seconds: Annotated[
+        int, typer.Option(parser=whole(1, 600), metavar="N", help="How long pods change.")
+    ] = 20,
+    output: Output = Format.TABLE,
+) -> None:
+    """Load the simulator over HTTP: creates, lists, watches, memory."""
+    from benchmarks.simulator.bench import Course, bench_simulator  # noqa: PLC0415  # as above
+    from cli.benching import measured  # noqa: PLC0415  # imported when it runs
+
+    course = Course(
+        nodes=nodes,
+        pods=pods,
+        idle=idle,
+        clients=clients,
+        watchers=watchers,
+        changes_per_second=rate,
+        watched=timedelta(seconds=seconds),
+    )
+    measured(lambda tell: bench_simulator(course, tell), output)

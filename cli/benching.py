@@ -1,6 +1,6 @@
 """What the commands of `joiner bench` share: the workload that was asked for, how results print."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from rich.table import Table
 
 from benchmarks import catalogues, consolidate
 from benchmarks.callers import Course, bench_callers
-from benchmarks.record import Record, readable
+from benchmarks.record import Record, Result, line, readable
 from benchmarks.workloads.named import named
 from benchmarks.workloads.workload import Size, Workload
 from cli.failures import bad_input_exits, progress
@@ -101,20 +101,20 @@ def for_quality(
 
 
 def measured(
-    measure: Callable[[Callable[[str], None]], Record | list[Record]], output: Format
+    measure: Callable[[Callable[[str], None]], Result | Sequence[Result]], output: Format
 ) -> None:
     """Measure, telling people on a terminal what is being done, and print the results."""
     with bad_input_exits(), progress("starting") as status:
         found = measure(status.update)
-    for record in found if isinstance(found, list) else [found]:
-        _print(record, output)
+    for result in found if isinstance(found, Sequence) else [found]:
+        _print(result, output)
 
 
-def _print(record: Record, output: Format) -> None:
+def _print(result: Result, output: Format) -> None:
     if output is Format.JSON:
-        print(record.line(), flush=True)
+        print(line(result), flush=True)
         return
     table = Table(show_header=False, box=None)
-    for name, value in readable(record.document()):
+    for name, value in readable(result.document()):
         table.add_row(name, value)
     Console().print(table)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from benchmarks.record import Outcome, Record, Sizes, readable, stage_fields
+from benchmarks.record import Outcome, Record, Sizes, line, readable, stage_fields
 from benchmarks.timing import Stages, percentile
 
 
@@ -40,10 +40,10 @@ def record(bound: int | None = None) -> Record:
 
 
 def test_a_line_is_one_object_with_the_fields_that_are_promised() -> None:
-    line = record(bound=1_200_000_000).line()
-    found = json.loads(line)
+    text = line(record(bound=1_200_000_000))
+    found = json.loads(text)
 
-    assert "\n" not in line
+    assert "\n" not in text
     assert (
         found
         | {
@@ -66,7 +66,7 @@ def test_a_line_is_one_object_with_the_fields_that_are_promised() -> None:
 
 
 def test_a_bound_that_is_not_known_is_null() -> None:
-    assert json.loads(record().line())["lower_bound_per_hour"] is None
+    assert json.loads(line(record()))["lower_bound_per_hour"] is None
 
 
 def test_people_read_mebibytes_and_a_dash_for_what_is_not_known() -> None:

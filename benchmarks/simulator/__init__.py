@@ -1,0 +1,1 @@
+"""`joiner bench simulator`: how fast and how small the simulated cluster is, over real HTTP."""
