@@ -16,6 +16,7 @@ from uuid import UUID
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS, NO_PLUGINS
 from services.simulator.core.api.server import ApiServer
+from services.simulator.core.client import Client
 from services.simulator.core.controllers.budget import budget_controller
 from services.simulator.core.controllers.deployment import deployment_controller
 from services.simulator.core.controllers.garbage import Garbage
@@ -202,13 +203,13 @@ class _Player:
 
 def _controllers(server: ApiServer) -> tuple[Part, ...]:
     """Return the controllers that ran when sequences that need them were recorded."""
-    api = server.direct
+    client = Client(server.direct)
     return (
-        deployment_controller(api),
-        replica_set_controller(api),
-        job_controller(api),
-        volume_binder(api),
-        budget_controller(api),
+        deployment_controller(client),
+        replica_set_controller(client),
+        job_controller(client),
+        volume_binder(client),
+        budget_controller(client),
         Garbage(server.store),
     )
 

@@ -1,23 +1,34 @@
 """Events that the simulated programs leave on objects, as `kubectl describe` lists them.
 
-A repeated event is counted on the one that is there, as Kubernetes' own recorder does.
+As client-go's recorder: an event that is repeated is counted on the one that is there; from the
+tenth message of one reason on they are combined; and who says too much of one object is heard
+once in five minutes. So a busy workload leaves few events, whatever its size.
 
-Source: Kubernetes API reference, Event v1.
+Source: client-go's event correlator (1.36); Kubernetes API reference, Event v1.
 """
 
 import contextlib
-import hashlib
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Generic, TypeVar
 
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.objects import Object, stamp
 
 _DEFAULT_NAMESPACE = "default"
-_LONGEST_NAME = 230  # so that the whole name stays below 253 characters
+_LONGEST_NAME = 253
+_LONGEST_MESSAGE = 1024
+_REMEMBERED = 4096
+_DISTINCT = 9
+_SIMILAR_WITHIN = timedelta(minutes=10)
+_BURST = 25
+_REFILL = timedelta(minutes=5)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,48 +39,124 @@ class Note:
     message: str
     component: str
     is_warning: bool = False
+    host: str = ""
+    """The node on which the program runs that tells."""
 
 
-def record(api: DirectApi, obj: Mapping[str, Any], note: Note, now: datetime) -> None:
-    """Leave an event on an object; one that the API refuses (a namespace that goes) is lost."""
-    meta = obj["metadata"]
-    namespace = meta.get("namespace") or _DEFAULT_NAMESPACE
-    name = f"{meta['name'][:_LONGEST_NAME]}.{_digest(meta['uid'], note)}"
-    known = api.find("events", name, namespace)
-    with contextlib.suppress(ApiError):
-        if known is None:
-            api.create("events", _event(obj, note, name, namespace, now))
-        else:
-            again = {"count": known.get("count", 1) + 1, "lastTimestamp": stamp(now)}
-            api.patch("events", name, again, namespace)
+@dataclass(slots=True)
+class _Similar:
+    messages: set[str] = field(default_factory=set)
+    last: datetime = _EPOCH
 
 
-def _digest(uid: str, note: Note) -> str:
-    text = "\0".join((uid, note.reason, note.message, note.component))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+@dataclass(slots=True)
+class _Told:
+    name: str
+    count: int
 
 
-def _event(obj: Mapping[str, Any], note: Note, name: str, namespace: str, now: datetime) -> Object:
+@dataclass(slots=True)
+class _Bucket:
+    tokens: float
+    filled: datetime
+
+
+class _Recent(Generic[V]):
+    """The values of the keys that were used last."""
+
+    def __init__(self) -> None:
+        self._values: OrderedDict[tuple[str, ...], V] = OrderedDict()
+
+    def get(self, key: tuple[str, ...]) -> V | None:
+        found = self._values.get(key)
+        if found is not None:
+            self._values.move_to_end(key)
+        return found
+
+    def put(self, key: tuple[str, ...], value: V) -> V:
+        self._values[key] = value
+        if len(self._values) > _REMEMBERED:
+            self._values.popitem(last=False)
+        return value
+
+
+class Recorder:
+    """Leaves events on objects; those that the API refuses (a namespace that goes) are lost."""
+
+    def __init__(self, api: DirectApi) -> None:
+        self._api = api
+        self._similar: _Recent[_Similar] = _Recent()
+        self._told: _Recent[_Told] = _Recent()
+        self._buckets: _Recent[_Bucket] = _Recent()
+        self._made = 0
+
+    def record(self, obj: Mapping[str, Any], note: Note, now: datetime) -> None:
+        """Tell of an object, or that it is so once more."""
+        meta = obj["metadata"]
+        speaker = (note.component, note.host, obj["kind"], meta["uid"], str(note.is_warning))
+        key, message = self._combined((*speaker, note.reason), note, now)
+        if not self._may_speak(speaker, now):
+            return
+        namespace = meta.get("namespace") or _DEFAULT_NAMESPACE
+        told = self._told.get(key)
+        if told is not None and self._api.find("events", told.name, namespace) is not None:
+            told.count += 1
+            again = {"count": told.count, "lastTimestamp": stamp(now), "message": message}
+            with contextlib.suppress(ApiError):
+                self._api.patch("events", told.name, again, namespace)
+            return
+        self._made += 1
+        # Two events of an object at one instant have two names.
+        suffix = f".{(now - _EPOCH) // timedelta(microseconds=1) * 1000 + self._made % 1000:x}"
+        name = f"{meta['name'][: _LONGEST_NAME - len(suffix)]}{suffix}"
+        event = _event(obj, note, message, now)
+        event["metadata"] = {"name": name, "namespace": namespace}
+        with contextlib.suppress(ApiError):
+            self._api.create("events", event)
+            self._told.put(key, _Told(name, 1))
+
+    def _combined(
+        self, key: tuple[str, ...], note: Note, now: datetime
+    ) -> tuple[tuple[str, ...], str]:
+        """Return what identifies the event, and its message: that of many, if there are many."""
+        message = note.message[:_LONGEST_MESSAGE]
+        similar = self._similar.get(key) or self._similar.put(key, _Similar())
+        if now - similar.last > _SIMILAR_WITHIN:
+            similar.messages.clear()
+        similar.last = now
+        if message in similar.messages or len(similar.messages) < _DISTINCT:
+            similar.messages.add(message)
+            return (*key, message), message
+        return key, f"(combined from similar events): {message}"[:_LONGEST_MESSAGE]
+
+    def _may_speak(self, speaker: tuple[str, ...], now: datetime) -> bool:
+        bucket = self._buckets.get(speaker) or self._buckets.put(speaker, _Bucket(_BURST, now))
+        bucket.tokens = min(_BURST, bucket.tokens + (now - bucket.filled) / _REFILL)
+        bucket.filled = now
+        if bucket.tokens < 1:
+            return False
+        bucket.tokens -= 1
+        return True
+
+
+def _event(obj: Mapping[str, Any], note: Note, message: str, now: datetime) -> Object:
     meta = obj["metadata"]
     involved = {
         "apiVersion": obj["apiVersion"],
         "kind": obj["kind"],
         "name": meta["name"],
         "uid": meta["uid"],
-        "resourceVersion": meta["resourceVersion"],
-        **({"namespace": meta["namespace"]} if "namespace" in meta else {}),
+        **{key: meta[key] for key in ("resourceVersion", "namespace") if key in meta},
     }
     return {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": name, "namespace": namespace},
         "involvedObject": involved,
         "reason": note.reason,
-        "message": note.message,
+        "message": message,
         "type": "Warning" if note.is_warning else "Normal",
         "count": 1,
         "firstTimestamp": stamp(now),
         "lastTimestamp": stamp(now),
-        "source": {"component": note.component},
+        "source": {"component": note.component, **({"host": note.host} if note.host else {})},
         "reportingComponent": note.component,
+        **({"reportingInstance": note.host} if note.host else {}),
     }

@@ -1,17 +1,15 @@
-"""What changed of a resource since the last look, from one watch; and owners' objects by index.
+"""What changed of a resource since the last look, from one watch.
 
 It is apart from the watch because it survives one: when history was dropped, it takes the present
 state and tells the differences. Laws: `objects` is the store's state as of the last `changes`;
 every difference is told once, in order.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.watching import Watch, WatchEvent
-from services.simulator.core.objects import Object, controller_of, key_of
+from services.simulator.core.objects import Object, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,41 +74,3 @@ class Feed:
             for change in map(self._apply, present)
             if change.old is None or change.old is not change.new
         ]
-
-
-class Index:
-    """The objects of one resource under the key that a function gives; current at every read."""
-
-    def __init__(
-        self, api: DirectApi, resource: str, group: Callable[[Object], str | None]
-    ) -> None:
-        self._feed = Feed(api, resource)
-        self._group = group
-        self._groups: dict[str, dict[str, Object]] = {}
-
-    def of(self, group: str) -> list[Object]:
-        """Return the objects of a group, the oldest first."""
-        for change in self._feed.changes():
-            if change.old is not None:
-                self._remove(self._group(change.old), change.key, keep=change.new)
-            if change.new is not None and (found := self._group(change.new)) is not None:
-                self._groups.setdefault(found, {})[change.key] = change.new
-        return list(self._groups.get(group, {}).values())
-
-    def _remove(self, group: str | None, key: str, *, keep: Object | None) -> None:
-        if group is None or (keep is not None and self._group(keep) == group):
-            return
-        members = self._groups.get(group, {})
-        members.pop(key, None)
-        if not members:
-            self._groups.pop(group, None)
-
-
-def by_controller(api: DirectApi, resource: str) -> Index:
-    """Return an index of a resource by the uid of each object's controller."""
-
-    def group(obj: Object) -> str | None:
-        owner: dict[str, Any] | None = controller_of(obj)
-        return owner["uid"] if owner is not None else None
-
-    return Index(api, resource, group)

@@ -4,6 +4,7 @@ Node states come first and the scheduler last, so that within one round it sees 
 """
 
 from services.simulator.core.api.server import ApiServer
+from services.simulator.core.client import Client
 from services.simulator.core.controllers.budget import budget_controller
 from services.simulator.core.controllers.daemon_set import daemon_set_controller
 from services.simulator.core.controllers.deployment import deployment_controller
@@ -11,37 +12,38 @@ from services.simulator.core.controllers.ephemeral_claims import ephemeral_claim
 from services.simulator.core.controllers.event_expiry import EventExpiry
 from services.simulator.core.controllers.garbage import Garbage
 from services.simulator.core.controllers.job import job_controller
-from services.simulator.core.controllers.node_lifecycle import (
-    node_lifecycle_controller,
-    pod_garbage_controller,
-)
+from services.simulator.core.controllers.node_lifecycle import NodeLifecycle
+from services.simulator.core.controllers.pod_garbage import pod_garbage_controller
 from services.simulator.core.controllers.replica_set import replica_set_controller
 from services.simulator.core.controllers.stateful_set import stateful_set_controller
 from services.simulator.core.controllers.taint_eviction import taint_eviction_controller
 from services.simulator.core.controllers.volume_binder import volume_binder
+from services.simulator.core.kubelet.fate import FateBook
 from services.simulator.core.kubelet.kubelets import Kubelets
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.part import Part
 from services.simulator.core.scheduler.scheduler import Scheduler
 
 
-def all_parts(server: ApiServer, kubelets: KubeletPolicy) -> tuple[Part, ...]:
-    """Return the parts of one cluster."""
-    api = server.direct
+def all_parts(
+    server: ApiServer, kubelets: KubeletPolicy, fates: FateBook | None = None
+) -> tuple[Part, ...]:
+    """Return the parts of one cluster; `fates` says what befalls its nodes."""
+    api, client = server.direct, Client(server.direct)
     return (
-        Kubelets(api, kubelets),
-        node_lifecycle_controller(api),
-        taint_eviction_controller(api),
-        pod_garbage_controller(api),
-        deployment_controller(api),
-        replica_set_controller(api),
-        stateful_set_controller(api),
-        daemon_set_controller(api),
-        job_controller(api),
-        budget_controller(api),
-        ephemeral_claim_controller(api),
-        volume_binder(api),
+        Kubelets(client, kubelets, fates or FateBook()),
+        NodeLifecycle(client),
+        taint_eviction_controller(client),
+        pod_garbage_controller(client),
+        deployment_controller(client),
+        replica_set_controller(client),
+        stateful_set_controller(client),
+        daemon_set_controller(client),
+        job_controller(client),
+        budget_controller(client),
+        ephemeral_claim_controller(client),
+        volume_binder(client),
         Scheduler(api),
         Garbage(server.store),
-        EventExpiry(api),
+        EventExpiry(client),
     )

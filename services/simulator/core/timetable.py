@@ -36,6 +36,11 @@ class Timetable(Generic[K]):
         """Forget a key, if it is there."""
         self._due.pop(key, None)
 
+    def is_due(self, key: K, now: datetime) -> bool:
+        """Tell whether a key is in it and due."""
+        known = self._due.get(key)
+        return known is not None and known[0] <= now
+
     def take(self, now: datetime) -> list[K]:
         """Remove and return the keys that are due."""
         taken = []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from libs.apiserver.labels import selects_labels
 from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.feed import Index
+from services.simulator.core.client import Client, Index
 from services.simulator.core.objects import (
     Object,
     controller_of,
@@ -19,14 +19,14 @@ from services.simulator.core.objects import (
 )
 
 
-def orphans(api: DirectApi) -> Index:
+def orphans(client: Client) -> Index:
     """Return the pods that have no controller, and neither ended nor were deleted, by namespace."""
 
     def group(pod: Object) -> str | None:
         free = controller_of(pod) is None and not is_deleting(pod) and not has_ended(pod)
         return str(pod["metadata"]["namespace"]) if free else None
 
-    return Index(api, "pods", group)
+    return client.index("pods", group)
 
 
 def who_selects(api: DirectApi, resource: str) -> Callable[[Object], Iterable[str]]:

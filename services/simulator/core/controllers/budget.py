@@ -11,6 +11,7 @@ from typing import Any
 
 from libs.apiserver.labels import selects_labels
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.client import Client
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.controllers.rollout import scaled
@@ -38,8 +39,9 @@ _SCALED = {
 }
 
 
-def budget_controller(api: DirectApi) -> Controller:
+def budget_controller(client: Client) -> Controller:
     """Return the controller of PodDisruptionBudgets."""
+    api = client.api
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
@@ -59,7 +61,7 @@ def budget_controller(api: DirectApi) -> Controller:
             if selects_labels(budget["spec"].get("selector"))(labels):
                 yield key_of(budget)
 
-    return Controller("disruption", api, {BUDGETS: itself, "pods": selecting}, reconcile)
+    return Controller("disruption", client, {BUDGETS: itself, "pods": selecting}, reconcile)
 
 
 def _labels(pod: Mapping[str, Any]) -> Mapping[str, str]:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 
 from libs.domain.errors import JoinerError
-from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.feed import Feed
+from services.simulator.core.client import Client
 from services.simulator.core.objects import Object, controller_of, key_of
 from services.simulator.core.part import Outcome, Refusal
 from services.simulator.core.timetable import Timetable
@@ -28,19 +27,21 @@ class Controller:
     """One controller as a part of the simulated cluster."""
 
     def __init__(
-        self, name: str, api: DirectApi, sources: Mapping[str, Concerns], reconcile: Reconcile
+        self, name: str, client: Client, sources: Mapping[str, Concerns], reconcile: Reconcile
     ) -> None:
         """Follow the resources that are the keys of `sources`."""
         self.name = name
-        self._sources = [(Feed(api, resource), concerns) for resource, concerns in sources.items()]
+        self._sources = [
+            (client.subscribe(resource), concerns) for resource, concerns in sources.items()
+        ]
         self._reconcile = reconcile
         self._due: Timetable[str] = Timetable()
         self._failures: dict[str, int] = {}
 
     def step(self, now: datetime) -> Outcome:
         """Queue what changed and reconcile what is due."""
-        for feed, concerns in self._sources:
-            for change in feed.changes():
+        for subscription, concerns in self._sources:
+            for change in subscription.changes():
                 for side in change.sides:
                     for key in concerns(side):
                         self._due.hasten(key, now)

@@ -15,10 +15,10 @@ from libs.oracle.cluster import Cluster
 from libs.oracle.daemons import daemon_pod, daemon_pods
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.client import Client, controller_uid
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.controllers.rollout import scaled
-from services.simulator.core.feed import Feed, by_controller
 from services.simulator.core.objects import (
     Object,
     has_ended,
@@ -43,8 +43,8 @@ class Allowed(NamedTuple):
 class Eligibility:
     """Which DaemonSet may run on which node; remembered while neither changes."""
 
-    def __init__(self, api: DirectApi) -> None:
-        self.nodes = Feed(api, "nodes")
+    def __init__(self, client: Client) -> None:
+        self.nodes = client.subscribe("nodes")
         self._strict, self._lenient = Cluster(), Cluster()
         self._known: dict[tuple[str, str], tuple[int, Object, Allowed]] = {}
 
@@ -78,10 +78,11 @@ def _only_evicting(node: Object) -> Object:
     return {**node, "spec": {**node["spec"], "taints": taints, "unschedulable": False}}
 
 
-def daemon_set_controller(api: DirectApi) -> Controller:
+def daemon_set_controller(client: Client) -> Controller:
     """Return the controller of DaemonSets."""
-    owned = by_controller(api, "pods")
-    eligibility = Eligibility(api)
+    api = client.api
+    owned = client.index("pods", controller_uid)
+    eligibility = Eligibility(client)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         eligibility.follow()
@@ -92,8 +93,8 @@ def daemon_set_controller(api: DirectApi) -> Controller:
         uid = daemon_set["metadata"]["uid"]
         allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes.objects}
         if not is_deleting(daemon_set):
-            _place(api, daemon_set, allowed, _by_node(owned.of(uid)), now)
-            _renew(api, daemon_set, allowed, _by_node(owned.of(uid)))
+            _place(client, daemon_set, allowed, _by_node(owned.of(uid)), now)
+            _renew(client, daemon_set, allowed, _by_node(owned.of(uid)), now)
         return _report(api, daemon_set, allowed, _by_node(owned.of(uid)), now)
 
     def every_daemon_set(_node: Object) -> Iterable[str]:
@@ -104,7 +105,7 @@ def daemon_set_controller(api: DirectApi) -> Controller:
         "pods": its_controller("DaemonSet"),
         "nodes": every_daemon_set,
     }
-    return Controller("daemonset", api, sources, reconcile)
+    return Controller("daemonset", client, sources, reconcile)
 
 
 def node_of(pod: Mapping[str, Any]) -> str:
@@ -127,7 +128,7 @@ def _by_node(present: Iterable[Object]) -> dict[str, list[Object]]:
 
 
 def _place(
-    api: DirectApi,
+    client: Client,
     daemon_set: Object,
     allowed: Mapping[str, Allowed],
     present: Mapping[str, list[Object]],
@@ -135,14 +136,16 @@ def _place(
 ) -> None:
     nowhere = Allowed(start=False, stay=False)
     for node, there in present.items():
+        if node not in allowed and any(pod["spec"].get("nodeName") for pod in there):
+            continue  # pods of a node that is gone are garbage, and collected as such
         running = [pod for pod in there if not is_deleting(pod)]
         keep = next((pod for pod in running if not has_ended(pod)), None)
         for pod in running:
             if pod is not keep or not allowed.get(node, nowhere).stay:
-                pods.delete(api, pod)
+                pods.remove(client, daemon_set, pod, now)
     for node, may in allowed.items():
         if may.start and not present.get(node):
-            pods.create(api, daemon_set, new_pod(daemon_set, node), now)
+            pods.create(client, daemon_set, new_pod(daemon_set, node), now)
 
 
 def new_pod(daemon_set: Object, node: str) -> Object:
@@ -160,10 +163,11 @@ def new_pod(daemon_set: Object, node: str) -> Object:
 
 
 def _renew(
-    api: DirectApi,
+    client: Client,
     daemon_set: Object,
     allowed: Mapping[str, Allowed],
     present: Mapping[str, list[Object]],
+    now: datetime,
 ) -> None:
     """Delete pods of old templates, as many as may be unavailable at once."""
     strategy = daemon_set["spec"]["updateStrategy"]
@@ -181,9 +185,9 @@ def _renew(
         old += [pod for pod in there if labels_of(pod).get(REVISION) != wanted]
     # An old pod that is not ready takes nothing away.
     for pod in [pod for pod in old if not pods.is_ready(pod)]:
-        pods.delete(api, pod)
+        pods.remove(client, daemon_set, pod, now)
     for pod in [pod for pod in old if pods.is_ready(pod)][: max(0, room)]:
-        pods.delete(api, pod)
+        pods.remove(client, daemon_set, pod, now)
 
 
 def _report(

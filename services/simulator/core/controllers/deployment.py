@@ -10,11 +10,11 @@ from typing import Any
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.client import Client, controller_uid
 from services.simulator.core.controllers import pods, rollout
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.controllers.deployment_status import status_of
 from services.simulator.core.controllers.replica_set import REPLICA_SETS
-from services.simulator.core.feed import by_controller
 from services.simulator.core.objects import (
     Object,
     is_deleting,
@@ -29,9 +29,10 @@ HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"
 
 
-def deployment_controller(api: DirectApi) -> Controller:
+def deployment_controller(client: Client) -> Controller:
     """Return the controller of Deployments."""
-    owned = by_controller(api, REPLICA_SETS)
+    api = client.api
+    owned = client.index(REPLICA_SETS, controller_uid)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
@@ -45,7 +46,7 @@ def deployment_controller(api: DirectApi) -> Controller:
         return _report(api, deployment, owned.of(uid), now)
 
     sources = {DEPLOYMENTS: itself, REPLICA_SETS: its_controller("Deployment")}
-    return Controller("deployment", api, sources, reconcile)
+    return Controller("deployment", client, sources, reconcile)
 
 
 def _roll(api: DirectApi, deployment: Object, replica_sets: Sequence[Object]) -> None:

@@ -5,15 +5,16 @@ Source: Kubernetes documentation, "Generic ephemeral volumes".
 
 from datetime import datetime
 
-from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.client import Client
 from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.objects import has_ended, is_deleting, owner_reference, split_key
 from services.simulator.core.scheduler.volumes import CLAIMS
 
 
-def ephemeral_claim_controller(api: DirectApi) -> Controller:
+def ephemeral_claim_controller(client: Client) -> Controller:
     """Return the controller that makes the claims of pods; they go with their pods as garbage."""
+    api = client.api
 
     def reconcile(key: str, _now: datetime) -> None:
         namespace, name = split_key(key)
@@ -38,4 +39,4 @@ def ephemeral_claim_controller(api: DirectApi) -> Controller:
             }
             api.create(CLAIMS, claim)
 
-    return Controller("ephemeralvolume", api, {"pods": itself}, reconcile)
+    return Controller("ephemeralvolume", client, {"pods": itself}, reconcile)

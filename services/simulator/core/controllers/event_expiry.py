@@ -2,8 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.feed import Feed
+from services.simulator.core.client import Client
 from services.simulator.core.objects import split_key
 from services.simulator.core.part import Outcome
 from services.simulator.core.timetable import Timetable
@@ -16,9 +15,9 @@ class EventExpiry:
 
     name = "eventexpiry"
 
-    def __init__(self, api: DirectApi) -> None:
-        self._api = api
-        self._events = Feed(api, "events")
+    def __init__(self, client: Client) -> None:
+        self._api = client.api
+        self._events = client.subscribe("events")
         self._ends: Timetable[str] = Timetable()
 
     def step(self, now: datetime) -> Outcome:

@@ -12,6 +12,7 @@ from typing import Any
 
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.client import Client
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.controllers.job_indexes import (
@@ -20,7 +21,6 @@ from services.simulator.core.controllers.job_indexes import (
     expanded,
     free_indexes,
 )
-from services.simulator.core.feed import Index
 from services.simulator.core.objects import (
     Object,
     condition_of,
@@ -41,9 +41,10 @@ TRACKING = "batch.kubernetes.io/job-tracking"
 _its_job = its_controller("Job")
 
 
-def job_controller(api: DirectApi) -> Controller:
+def job_controller(client: Client) -> Controller:
     """Return the controller of Jobs."""
-    owned = Index(api, "pods", lambda pod: next(iter(_its_job(pod)), None))
+    api = client.api
+    owned = client.index("pods", lambda pod: next(iter(_its_job(pod)), None))
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
@@ -61,10 +62,10 @@ def job_controller(api: DirectApi) -> Controller:
         job = _count(api, job, mine)
         if not is_deleting(job) and not _is_finished(job):
             job = _judge(api, job, now)
-            _scale(api, job, pods.active(owned.of(key)), now)
+            _scale(client, job, pods.active(owned.of(key)), now)
         return _report(api, job, owned.of(key), now)
 
-    return Controller("job", api, {JOBS: itself, "pods": _its_job}, reconcile)
+    return Controller("job", client, {JOBS: itself, "pods": _its_job}, reconcile)
 
 
 def _is_finished(job: Mapping[str, Any]) -> bool:
@@ -164,7 +165,7 @@ def _deadline(job: Mapping[str, Any]) -> datetime | None:
     return read_stamp(start) + timedelta(seconds=seconds)
 
 
-def _scale(api: DirectApi, job: Object, running: Sequence[Object], now: datetime) -> None:
+def _scale(client: Client, job: Object, running: Sequence[Object], now: datetime) -> None:
     spec, succeeded = job["spec"], job["status"].get("succeeded", 0)
     wanted = spec["parallelism"]
     if _is_finished(job) or spec.get("suspend"):
@@ -174,10 +175,10 @@ def _scale(api: DirectApi, job: Object, running: Sequence[Object], now: datetime
     elif succeeded:
         wanted = min(wanted, len(running))
     for pod in running[wanted:]:
-        pods.delete(api, pod)
+        pods.remove(client, job, pod, now)
     indexes = free_indexes(job, [_index(pod) for pod in running])
     for _ in range(wanted - len(running)):
-        pods.create(api, job, new_pod(job, next(indexes, None)), now)
+        pods.create(client, job, new_pod(job, next(indexes, None)), now)
 
 
 def new_pod(job: Object, index: int | None) -> Object:

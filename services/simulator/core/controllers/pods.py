@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from services.simulator.core import events
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.client import Client
 from services.simulator.core.events import Note
 from services.simulator.core.objects import (
     Object,
@@ -46,16 +46,19 @@ def pod_from(owner: Mapping[str, Any], template: Mapping[str, Any]) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": thaw(template["spec"])}
 
 
-def create(api: DirectApi, owner: Object, pod: Object, now: datetime) -> None:
-    """Create a pod; a refusal leaves an event on the owner and is raised."""
+def create(client: Client, owner: Object, pod: Object, now: datetime) -> None:
+    """Create a pod and leave an event of it on its owner; a refusal is raised."""
+    component = f"{owner['kind'].lower()}-controller"
     try:
-        api.create("pods", pod)
+        made = client.api.create("pods", pod)
     except ApiError as error:
-        component = f"{owner['kind'].lower()}-controller"
         message = f"Error creating: {error}"
         note = Note(reason="FailedCreate", message=message, component=component, is_warning=True)
-        events.record(api, owner, note, now)
+        client.events.record(owner, note, now)
         raise
+    message = f"Created pod: {made['metadata']['name']}"
+    note = Note(reason="SuccessfulCreate", message=message, component=component)
+    client.events.record(owner, note, now)
 
 
 def hash_of(value: object) -> str:
@@ -120,6 +123,15 @@ def delete(api: DirectApi, pod: Mapping[str, Any]) -> None:
     """Delete a pod with its own grace period."""
     meta = pod["metadata"]
     api.delete("pods", meta["name"], meta["namespace"], DeleteOptions(uid=meta["uid"]))
+
+
+def remove(client: Client, owner: Object, pod: Object, now: datetime) -> None:
+    """Delete a pod of an owner, and leave an event of it."""
+    delete(client.api, pod)
+    component = f"{owner['kind'].lower()}-controller"
+    message = f"Deleted pod: {pod['metadata']['name']}"
+    note = Note(reason="SuccessfulDelete", message=message, component=component)
+    client.events.record(owner, note, now)
 
 
 def write_status(api: DirectApi, resource: str, obj: Object, status: Object) -> None:

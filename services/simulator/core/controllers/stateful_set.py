@@ -12,9 +12,9 @@ from typing import Any
 
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.client import Client, controller_uid
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
-from services.simulator.core.feed import by_controller
 from services.simulator.core.objects import Object, has_ended, is_deleting, labels_of, split_key
 from services.simulator.core.part import earliest
 
@@ -23,9 +23,10 @@ CLAIMS = "persistentvolumeclaims"
 REVISION = "controller-revision-hash"
 
 
-def stateful_set_controller(api: DirectApi) -> Controller:
+def stateful_set_controller(client: Client) -> Controller:
     """Return the controller of StatefulSets."""
-    owned = by_controller(api, "pods")
+    api = client.api
+    owned = client.index("pods", controller_uid)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
@@ -34,11 +35,11 @@ def stateful_set_controller(api: DirectApi) -> Controller:
             return None
         uid = stateful_set["metadata"]["uid"]
         if not is_deleting(stateful_set):
-            _move(api, stateful_set, _by_ordinal(stateful_set, owned.of(uid)), now)
+            _move(client, stateful_set, _by_ordinal(stateful_set, owned.of(uid)), now)
         return _report(api, stateful_set, owned.of(uid), now)
 
     sources = {STATEFUL_SETS: itself, "pods": its_controller("StatefulSet")}
-    return Controller("statefulset", api, sources, reconcile)
+    return Controller("statefulset", client, sources, reconcile)
 
 
 def _by_ordinal(stateful_set: Object, owned: Sequence[Object]) -> dict[int, Object]:
@@ -54,25 +55,25 @@ def _ordinals(spec: Mapping[str, Any]) -> range:
 
 
 def _move(
-    api: DirectApi, stateful_set: Object, present: Mapping[int, Object], now: datetime
+    client: Client, stateful_set: Object, present: Mapping[int, Object], now: datetime
 ) -> None:
     """Take the next step, or with parallel management the next steps, towards what is wanted."""
     spec = stateful_set["spec"]
     in_order = spec["podManagementPolicy"] == "OrderedReady"
     for pod in present.values():
         if has_ended(pod) and not is_deleting(pod):
-            pods.delete(api, pod)
+            pods.remove(client, stateful_set, pod, now)
     for ordinal in _ordinals(spec):
         if ordinal not in present:
-            _create(api, stateful_set, ordinal, now)
+            _create(client, stateful_set, ordinal, now)
         if in_order and not _is_available(present.get(ordinal), spec, now):
             return
     surplus = sorted(set(present) - set(_ordinals(spec)), reverse=True)
     for ordinal in surplus[:1] if in_order else surplus:
         if not is_deleting(present[ordinal]):
-            pods.delete(api, present[ordinal])
+            pods.remove(client, stateful_set, present[ordinal], now)
     if not surplus:
-        _renew(api, stateful_set, present, now)
+        _renew(client, stateful_set, present, now)
 
 
 def _is_available(pod: Object | None, spec: Mapping[str, Any], now: datetime) -> bool:
@@ -83,7 +84,7 @@ def _is_available(pod: Object | None, spec: Mapping[str, Any], now: datetime) ->
 
 
 def _renew(
-    api: DirectApi, stateful_set: Object, present: Mapping[int, Object], now: datetime
+    client: Client, stateful_set: Object, present: Mapping[int, Object], now: datetime
 ) -> None:
     """Delete the last pod of an old template once all after it are new and available."""
     spec, wanted = stateful_set["spec"], revision_of(stateful_set)
@@ -95,7 +96,7 @@ def _renew(
         if ordinal < partition or pod is None or is_deleting(pod):
             return
         if labels_of(pod).get(REVISION) != wanted:
-            pods.delete(api, pod)
+            pods.remove(client, stateful_set, pod, now)
             return
         if not _is_available(pod, spec, now):
             return
@@ -106,7 +107,7 @@ def revision_of(stateful_set: Mapping[str, Any]) -> str:
     return f"{stateful_set['metadata']['name']}-{pods.hash_of(stateful_set['spec']['template'])}"
 
 
-def _create(api: DirectApi, stateful_set: Object, ordinal: int, now: datetime) -> None:
+def _create(client: Client, stateful_set: Object, ordinal: int, now: datetime) -> None:
     meta, spec = stateful_set["metadata"], stateful_set["spec"]
     name = f"{meta['name']}-{ordinal}"
     pod = pods.pod_from(stateful_set, spec["template"])
@@ -124,14 +125,14 @@ def _create(api: DirectApi, stateful_set: Object, ordinal: int, now: datetime) -
     volumes = [v for v in pod["spec"].get("volumes") or () if v["name"] not in claimed]
     for template in templates:
         claim = _claim(stateful_set, template, name)
-        if api.find(CLAIMS, claim["metadata"]["name"], meta["namespace"]) is None:
-            api.create(CLAIMS, claim)
+        if client.api.find(CLAIMS, claim["metadata"]["name"], meta["namespace"]) is None:
+            client.api.create(CLAIMS, claim)
         source = {"claimName": claim["metadata"]["name"]}
         name_of_volume = template["metadata"].get("name", "")
         volumes.append({"name": name_of_volume, "persistentVolumeClaim": source})
     if volumes:
         pod["spec"]["volumes"] = volumes
-    pods.create(api, stateful_set, pod, now)
+    pods.create(client, stateful_set, pod, now)
 
 
 def _claim(stateful_set: Object, template: Mapping[str, Any], pod_name: str) -> Object:

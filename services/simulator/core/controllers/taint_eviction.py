@@ -3,47 +3,60 @@
 Source: Kubernetes documentation, "Taint based Evictions".
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.client import Client, node_name
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, itself
-from services.simulator.core.feed import Index
-from services.simulator.core.objects import Object, has_ended, is_deleting, with_condition
+from services.simulator.core.events import Note
+from services.simulator.core.objects import Object, is_deleting, key_of, with_condition
 from services.simulator.core.part import earliest
 
 Taint = Mapping[str, Any]
 
+_COMPONENT = "taint-eviction-controller"
+_FOR_EVER = timedelta.max
+_LONGEST = 10**9
 
-def taint_eviction_controller(api: DirectApi) -> Controller:
+
+def taint_eviction_controller(client: Client) -> Controller:
     """Return the controller that deletes pods because of NoExecute taints."""
-    on_node = Index(api, "pods", lambda pod: pod["spec"].get("nodeName"))
-    since: dict[str, dict[tuple[str, str], datetime]] = {}
+    api, on_node = client.api, client.index("pods", node_name)
+    ends: dict[str, dict[str, datetime]] = {}
+    """When pods have to go, by node and uid: set once, until all taints are tolerated for ever."""
 
     def reconcile(name: str, now: datetime) -> datetime | None:
         node = api.find("nodes", name)
         taints = _evicting(node) if node is not None else []
-        if not taints:
-            since.pop(name, None)
+        if not taints and name not in ends:
             return None
-        seen = since.get(name, {})
-        since[name] = {_key(taint): seen.get(_key(taint), now) for taint in taints}
-        ends: list[datetime] = []
+        before, ends[name] = ends.get(name, {}), {}
         for pod in on_node.of(name):
-            end = None if is_deleting(pod) or has_ended(pod) else _end(pod, taints, since[name])
-            if end is not None and end <= now:
-                _evict(api, pod, now)
-            elif end is not None:
-                ends.append(end)
-        return earliest(*ends)
+            uid, span = pod["metadata"]["uid"], _tolerated_for(pod, taints)
+            if is_deleting(pod):
+                continue
+            if span == _FOR_EVER:
+                if uid in before:
+                    _tell(client, pod, "Cancelling deletion of", now)
+                continue
+            end = before.get(uid, now + span) if span else now
+            if end > now:
+                ends[name][uid] = end
+                continue
+            _tell(client, pod, "Marking for deletion", now)
+            _evict(api, pod, now)
+        if not ends[name]:
+            del ends[name]
+        return earliest(*ends.get(name, {}).values())
 
-    return Controller("tainteviction", api, {"nodes": itself, "pods": _its_node}, reconcile)
+    return Controller("tainteviction", client, {"nodes": itself, "pods": _its_node}, reconcile)
 
 
 def _its_node(pod: Object) -> Iterable[str]:
-    name = pod["spec"].get("nodeName")
+    name = node_name(pod)
     return (name,) if name else ()
 
 
@@ -51,25 +64,16 @@ def _evicting(node: Object) -> list[Taint]:
     return [t for t in node["spec"].get("taints") or () if t.get("effect") == "NoExecute"]
 
 
-def _key(taint: Taint) -> tuple[str, str]:
-    return taint.get("key", ""), taint.get("value") or ""
-
-
-def _end(
-    pod: Object, taints: Iterable[Taint], since: Mapping[tuple[str, str], datetime]
-) -> datetime | None:
-    """Return when the pod has to go, None if it may stay for ever."""
-    ends = []
+def _tolerated_for(pod: Object, taints: Sequence[Taint]) -> timedelta:
+    """Return for how long the pod tolerates the taints."""
+    shortest = _FOR_EVER
     for taint in taints:
-        tolerating = [t for t in pod["spec"].get("tolerations") or () if tolerates(t, taint)]
-        spans = [
-            t["tolerationSeconds"] for t in tolerating if t.get("tolerationSeconds") is not None
-        ]
-        if not tolerating:
-            ends.append(since[_key(taint)])
-        elif spans:
-            ends.append(since[_key(taint)] + timedelta(seconds=max(0, min(spans))))
-    return earliest(*ends)
+        tolerating = (t for t in pod["spec"].get("tolerations") or () if tolerates(t, taint))
+        toleration = next(tolerating, {"tolerationSeconds": 0})
+        seconds = toleration.get("tolerationSeconds")
+        if seconds is not None:
+            shortest = min(shortest, timedelta(seconds=min(max(0, seconds), _LONGEST)))
+    return shortest
 
 
 def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
@@ -84,6 +88,12 @@ def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
     )
 
 
+def _tell(client: Client, pod: Object, what: str, now: datetime) -> None:
+    message = f"{what} Pod {key_of(pod)}"
+    note = Note(reason="TaintManagerEviction", message=message, component=_COMPONENT)
+    client.events.record(pod, note, now)
+
+
 def _evict(api: DirectApi, pod: Object, now: datetime) -> None:
     """Say why and delete, with the pod's own grace period."""
     condition = {
@@ -91,6 +101,7 @@ def _evict(api: DirectApi, pod: Object, now: datetime) -> None:
         "status": "True",
         "reason": "DeletionByTaintManager",
         "message": "Taint manager: deleting due to NoExecute taint",
+        "observedGeneration": pod["metadata"].get("generation"),
     }
     before = list(pod["status"].get("conditions") or ())
     conditions = with_condition(before, condition, now, extra={"lastProbeTime": None})

@@ -15,8 +15,8 @@ from libs.apiserver.labels import selects_labels
 from libs.domain import quantity_text
 from libs.oracle.volume_matching import BOUND_ANNOTATION, SELECTED_NODE_ANNOTATION
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.client import Client
 from services.simulator.core.controllers.controller import Controller, itself
-from services.simulator.core.feed import Index
 from services.simulator.core.objects import Object, is_deleting, key_of, split_key
 from services.simulator.core.scheduler.volumes import CLAIMS, VOLUMES, claim_reference
 
@@ -28,9 +28,10 @@ _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 _NO_PROVISIONER = ("", "kubernetes.io/no-provisioner")
 
 
-def volume_binder(api: DirectApi) -> Controller:
+def volume_binder(client: Client) -> Controller:
     """Return the controller of claims and volumes."""
-    reserved = Index(api, VOLUMES, lambda volume: next(iter(_its_claim(volume)), None))
+    api = client.api
+    reserved = client.index(VOLUMES, lambda volume: next(iter(_its_claim(volume)), None))
 
     def reconcile(key: str, _now: datetime) -> None:
         namespace, name = split_key(key)
@@ -56,7 +57,7 @@ def volume_binder(api: DirectApi) -> Controller:
         VOLUMES: lambda volume: [key_of(volume), *_its_claim(volume), *unbound_claims(volume)],
         CLASSES: unbound_claims,
     }
-    return Controller("volumebinder", api, sources, reconcile)
+    return Controller("volumebinder", client, sources, reconcile)
 
 
 def _its_claim(volume: Object) -> Iterable[str]:

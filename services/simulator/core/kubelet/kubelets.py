@@ -5,7 +5,7 @@ at which it was first seen, and one thing that happens then. Nothing else is rem
 restart only delays.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import Enum
 from ipaddress import IPv4Address
@@ -13,27 +13,18 @@ from typing import Any, NamedTuple
 
 from libs.domain.errors import InvalidRequest, JoinerError
 from services.simulator.core.api.deletion import DeleteOptions
-from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.feed import Change, Feed
-from services.simulator.core.kubelet import node_report, pod_report
+from services.simulator.core.client import Client, node_name
+from services.simulator.core.feed import Change
+from services.simulator.core.kubelet import pod_report
+from services.simulator.core.kubelet.agents import Agents
+from services.simulator.core.kubelet.fate import FateBook
 from services.simulator.core.kubelet.policy import KubeletPolicy
-from services.simulator.core.objects import (
-    Object,
-    has_ended,
-    is_deleting,
-    is_true,
-    micro_stamp,
-    split_key,
-)
+from services.simulator.core.objects import Object, has_ended, is_deleting, key_of, split_key
 from services.simulator.core.part import Outcome, Refusal, earliest
 from services.simulator.core.timetable import Timetable
 
-LEASES = "leases.coordination.k8s.io"
-CSI_NODES = "csinodes.storage.k8s.io"
-
 _RETRY = timedelta(seconds=1)
 _POD_NETWORK = IPv4Address("10.0.0.0")
-_HOST_NETWORK = IPv4Address("172.16.0.0")
 
 
 class Stage(Enum):
@@ -58,97 +49,49 @@ class Kubelets:
 
     name = "kubelet"
 
-    def __init__(self, api: DirectApi, policy: KubeletPolicy) -> None:
-        self._api = api
+    def __init__(self, client: Client, policy: KubeletPolicy, fates: FateBook) -> None:
+        self._api = client.api
         self._policy = policy
-        self._nodes = Feed(api, "nodes")
-        self._pods = Feed(api, "pods")
-        self._pods_on: dict[str, dict[str, None]] = {}
-        self._up: dict[str, str] = {}
-        self._boots: Timetable[str] = Timetable()
-        self._beats: Timetable[str] = Timetable()
+        self._agents = Agents(client, policy, fates)
+        self._pods = client.subscribe("pods")
+        self._on_node = client.index("pods", node_name)
         self._due: Timetable[str] = Timetable()
         self._seen: dict[str, Seen] = {}
-        self._hosts = 0
         self._addresses = 0
 
     def step(self, now: datetime) -> Outcome:
         """Boot nodes, renew leases and move pods on, as far as due."""
-        for node in self._nodes.changes():
-            self._see_node(node, now)
-        for pod in self._pods.changes():
-            self._see_pod(pod, now)
-        refusals = [
-            *self._act(self._boots, self._boot, now),
-            *self._act(self._beats, self._beat, now),
-            *self._act(self._due, self._advance, now),
-        ]
-        again = earliest(self._boots.next(), self._beats.next(), self._due.next())
-        return Outcome(again=again, refusals=tuple(refusals))
+        again, refusals = self._agents.step(now)
+        for change in self._pods.changes():
+            self._see_pod(change, now)
+        woken, self._agents.woken = self._agents.woken, []
+        for pod in (pod for name in woken for pod in self._on_node.of(name)):
+            self._plan(key_of(pod), pod, now)
+        refusals += self._act(now)
+        return Outcome(again=earliest(again, self._due.next()), refusals=tuple(refusals))
 
-    def _act(
-        self, table: Timetable[str], act: Callable[[str, datetime], None], now: datetime
-    ) -> list[Refusal]:
+    def _act(self, now: datetime) -> list[Refusal]:
         refusals = []
-        for key in table.take(now):
+        for key in self._due.take(now):
             try:
-                act(key, now)
+                self._advance(key, now)
             except JoinerError as error:
                 refusals.append(Refusal(key, error))
-                table.put(key, now + _RETRY)
+                self._due.put(key, now + _RETRY)
         return refusals
-
-    # Nodes
-
-    def _see_node(self, change: Change, now: datetime) -> None:
-        name, node = change.key, change.new
-        if node is None or not node_report.is_simulated(node):
-            self._up.pop(name, None)
-            self._boots.drop(name)
-            self._beats.drop(name)
-            for key in self._pods_on.get(name, ()):
-                self._forget(key)
-        elif change.old is None or not node_report.is_simulated(change.old):
-            self._boots.put(name, now if is_true(node, "Ready") else now + self._policy.boot)
-
-    def _boot(self, name: str, now: datetime) -> None:
-        node = self._nodes.objects[name]
-        self._hosts += 1
-        status = node_report.ready_status(node, str(_HOST_NETWORK + self._hosts), now)
-        self._api.patch("nodes", name, {"status": status}, subresource="status")
-        if self._api.find(CSI_NODES, name) is None:
-            limits = self._policy.volume_limits
-            self._api.create(CSI_NODES, node_report.new_csi_node(node, limits))
-        self._beat(name, now)
-        self._up[name] = status["addresses"][0]["address"]
-        for key in self._pods_on.get(name, ()):
-            self._plan(key, self._pods.objects[key], now)
-
-    def _beat(self, name: str, now: datetime) -> None:
-        self._beats.put(name, now + self._policy.heartbeat)
-        if self._api.find(LEASES, name, node_report.LEASE_NAMESPACE) is None:
-            lease = node_report.new_lease(self._nodes.objects[name], now)
-            self._api.create(LEASES, lease)
-            return
-        renewal = {"spec": {"renewTime": micro_stamp(now)}}
-        self._api.patch(LEASES, name, renewal, node_report.LEASE_NAMESPACE)
 
     # Pods
 
     def _see_pod(self, change: Change, now: datetime) -> None:
-        key, pod = change.key, change.new
-        if change.old is not None and (host := change.old["spec"].get("nodeName")):
-            self._pods_on.get(host, {}).pop(key, None)
-        host = pod["spec"].get("nodeName") if pod is not None else None
-        if pod is None or not host:
-            self._forget(key)
-            return
-        self._pods_on.setdefault(host, {})[key] = None
-        self._plan(key, pod, now)
+        if change.new is None or node_name(change.new) is None:
+            self._forget(change.key)
+        else:
+            self._plan(change.key, change.new, now)
 
     def _plan(self, key: str, pod: Object, now: datetime) -> None:
         """Let a pod be due when what comes next for it has had its time."""
-        stage = stage_of(pod) if pod["spec"]["nodeName"] in self._up else None
+        alive = self._agents.address(pod["spec"]["nodeName"]) is not None
+        stage = stage_of(pod) if alive else None
         if stage is None:
             self._forget(key)
             return
@@ -184,10 +127,13 @@ class Kubelets:
     def _advance(self, key: str, now: datetime) -> None:
         namespace, name = split_key(key)
         pod = self._api.get("pods", name, namespace)
+        host = self._agents.address(pod["spec"]["nodeName"])
+        if host is None:
+            self._forget(key)
+            return
         match self._seen[key].stage:
             case Stage.START:
                 self._addresses += 1
-                host = self._up[pod["spec"]["nodeName"]]
                 own = (
                     host if pod["spec"].get("hostNetwork") else str(_POD_NETWORK + self._addresses)
                 )
@@ -220,6 +166,6 @@ def stage_of(pod: Mapping[str, Any]) -> Stage | None:
         return None
     if pod["status"].get("phase") != "Running":
         return Stage.START
-    if pod["spec"].get("readinessGates") and pod_report.readiness_is_stale(pod):
+    if pod_report.readiness_is_stale(pod):
         return Stage.READINESS
     return Stage.END

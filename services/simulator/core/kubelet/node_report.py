@@ -5,12 +5,15 @@ Capacity that a node came without is filled in as KWOK does, so large that nothi
 Source: Kubernetes documentation, "Node Status", "Leases"; KWOK's default stages.
 """
 
+import contextlib
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.kubelet.fate import NodeFate
 from services.simulator.core.objects import (
+    LONG_AGO,
     Object,
     micro_stamp,
     owner_reference,
@@ -20,6 +23,10 @@ from services.simulator.core.objects import (
 
 PROVIDER = "kwok://"
 FAKE_ANNOTATION = "kwok.x-k8s.io/node"
+BOOT_ANNOTATION = "simulator.joiner.io/boot-seconds"
+"""On a Node: after how many seconds it is ready, or `never`."""
+KUBELET_ANNOTATION = "simulator.joiner.io/kubelet"
+"""On a Node: `dead` while its kubelet shall do nothing."""
 LEASE_NAMESPACE = "kube-node-lease"
 LEASE_SECONDS = 40
 VERSION = "v1.36.2"
@@ -33,8 +40,15 @@ _HEALTH = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "memory is sufficient"),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure", "disk space is sufficient"),
     ("PIDPressure", "False", "KubeletHasSufficientPID", "process ids are sufficient"),
-    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 )  # fmt: skip
+_READY = ("Ready", "True", "KubeletReady", "kubelet is posting ready status")
+_NOT_READY = (
+    "Ready",
+    "False",
+    "KubeletNotReady",
+    "container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady "
+    "message:Network plugin returns error: cni plugin not initialized",
+)
 
 
 def is_simulated(node: Mapping[str, Any]) -> bool:
@@ -44,13 +58,37 @@ def is_simulated(node: Mapping[str, Any]) -> bool:
     return provider_id.startswith(PROVIDER) or annotations.get(FAKE_ANNOTATION) == "fake"
 
 
-def ready_status(node: Mapping[str, Any], address: str, now: datetime) -> Object:
-    """Return the status of a node that has just booted; what it came with stays."""
+def own_fate(node: Mapping[str, Any]) -> NodeFate | None:
+    """Return the fate that the node's annotations ask for, None if they ask for none.
+
+    What cannot be read asks for nothing.
+    """
+    annotations = node["metadata"].get("annotations") or {}
+    boot, state = annotations.get(BOOT_ANNOTATION), annotations.get(KUBELET_ANNOTATION)
+    if boot is None and state is None:
+        return None
+    delay = None
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
+        delay = timedelta(seconds=max(0.0, float(boot))) if boot is not None else None
+    return NodeFate(
+        boot=delay, boots=boot != "never", dead_since=LONG_AGO if state == "dead" else None
+    )
+
+
+def address_of(node: Mapping[str, Any]) -> str | None:
+    """Return the first address that stands on the node, if any."""
+    for entry in node.get("status", {}).get("addresses") or ():
+        return str(entry["address"])
+    return None
+
+
+def reported_status(node: Mapping[str, Any], address: str, now: datetime, *, ready: bool) -> Object:
+    """Return what a kubelet reports of its node; what it came with stays."""
     status: Object = thaw(node.get("status") or {})
     for side in ("capacity", "allocatable"):
         status[side] = {**_UNLIMITED, **(status.get("capacity") or {}), **(status.get(side) or {})}
     conditions = status.get("conditions") or []
-    for type_, value, reason, message in _HEALTH:
+    for type_, value, reason, message in (*_HEALTH, _READY if ready else _NOT_READY):
         report = {"type": type_, "status": value, "reason": reason, "message": message}
         beat = {"lastHeartbeatTime": stamp(now)}
         conditions = with_condition(conditions, report, now, extra=beat)
@@ -61,7 +99,8 @@ def ready_status(node: Mapping[str, Any], address: str, now: datetime) -> Object
     ]
     status["nodeInfo"] = {**_machine(node), **_told(status.get("nodeInfo") or {})}
     status["declaredFeatures"] = status.get("declaredFeatures") or list(_FEATURES)
-    status["phase"] = "Running"
+    if ready:
+        status["phase"] = "Running"
     return status
 
 

@@ -20,5 +20,7 @@ class KubeletPolicy:
     """How long the pods of a Job run; an annotation of the pod says otherwise."""
     heartbeat: timedelta = timedelta(seconds=10)
     """Between two renewals of a node's lease."""
+    report: timedelta = timedelta(minutes=5)
+    """Between two reports of a node's status in which nothing changes."""
     volume_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """How many volumes a node attaches, by CSI driver; these drivers are on every node."""

@@ -13,6 +13,7 @@ from libs.runtime.clock import LoopClock
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS
 from services.simulator.core.api.server import ApiServer
+from services.simulator.core.kubelet.fate import FateBook
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.life import all_parts
 from services.simulator.core.objects import controller_of
@@ -58,13 +59,15 @@ class Living:
 
 
 @contextlib.asynccontextmanager
-async def living(policy: KubeletPolicy | None = None) -> AsyncIterator[Living]:
+async def living(
+    policy: KubeletPolicy | None = None, fates: FateBook | None = None
+) -> AsyncIterator[Living]:
     clock = LoopClock(START)
     runtime, numbers = a_runtime(clock=clock), itertools.count()
     server = ApiServer(
         clock.now, runtime.new_id, lambda: f"{next(numbers):05}", plugins=ALL_PLUGINS
     )
-    parts = all_parts(server, policy or KubeletPolicy())
+    parts = all_parts(server, policy or KubeletPolicy(), fates)
     registry = CollectorRegistry()
     metrics = Metrics(registry, clock, [part.name for part in parts])
     loop = LifeLoop(server.store, parts, clock, metrics)

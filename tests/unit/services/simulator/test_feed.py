@@ -3,7 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
-from services.simulator.core.feed import Change, Feed, by_controller
+from services.simulator.core.client import Client, controller_uid
+from services.simulator.core.feed import Change, Feed
 from services.simulator.core.timetable import Timetable
 from tests.support.memory_api import new_server
 from tests.unit.services.simulator.living import START, a_pod
@@ -68,7 +69,7 @@ def test_a_feed_that_fell_behind_tells_the_differences() -> None:
 
 def test_an_index_is_current_at_every_read() -> None:
     api = new_server(_Still()).direct
-    index = by_controller(api, "pods")
+    index = Client(api).index("pods", controller_uid)
     owner = {"apiVersion": "v1", "kind": "X", "name": "x", "uid": "u", "controller": True}
     pod = a_pod("owned")
     pod["metadata"]["ownerReferences"] = [owner]

@@ -72,7 +72,7 @@ def test_pods_of_a_node_that_goes_are_not_left_behind() -> None:
             await cluster.until(cluster.running)
 
             cluster.api.delete("nodes", "n1")
-            await cluster.after(1)
+            await cluster.after(41)
 
             assert not cluster.pods()
 

@@ -52,7 +52,7 @@ def test_completed_pods_stay_counted_when_their_node_goes() -> None:
             await cluster.until(lambda: "Complete" in conditions(cluster))
 
             cluster.api.delete("nodes", "n1")
-            await cluster.after(30)
+            await cluster.after(41)
 
             assert not cluster.pods()
             assert cluster.status(JOBS, "work")["succeeded"] == 1
@@ -69,7 +69,7 @@ def test_a_running_pod_that_is_lost_with_its_node_is_made_anew() -> None:
 
             cluster.api.delete("nodes", "n1")
             cluster.api.create("nodes", a_node("n2"))
-            await cluster.after(0.1)
+            await cluster.after(41)
             await cluster.until(cluster.running)
 
             assert [pod["spec"]["nodeName"] for pod in cluster.running()] == ["n2"]

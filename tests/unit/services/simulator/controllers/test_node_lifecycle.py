@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from libs.runtime.virtual import run_virtual
-from services.simulator.core.controllers.node_lifecycle import taints_of
+from services.simulator.core.controllers.node_states import with_state_taints
 from services.simulator.core.controllers.taint_eviction import tolerates
-from tests.unit.services.simulator.living import a_node, a_pod, living
+from tests.unit.services.simulator.living import START, a_node, a_pod, living
 
 FOREIGN = {"key": "team", "value": "x", "effect": "NoExecute"}
 READY = {"type": "Ready", "status": "True"}
@@ -20,7 +20,7 @@ def taint(key: str, effect: str = "NoSchedule") -> dict[str, str]:
 @pytest.mark.parametrize(
     ("conditions", "spec", "taints"),
     [
-        pytest.param([], {}, [taint("not-ready")], id="not heard of"),
+        pytest.param([], {"taints": [taint("not-ready")]}, [], id="no condition"),
         pytest.param(
             [{"type": "Ready", "status": "False"}],
             {"taints": [FOREIGN]},
@@ -43,7 +43,11 @@ def test_a_nodes_state_decides_its_own_taints_and_leaves_others(
 ) -> None:
     node = {"metadata": {"name": "n"}, "spec": spec, "status": {"conditions": conditions}}
 
-    assert taints_of(node) == taints
+    found = [
+        {k: v for k, v in t.items() if k != "timeAdded"} for t in with_state_taints(node, START)
+    ]
+
+    assert found == taints
 
 
 @pytest.mark.parametrize(

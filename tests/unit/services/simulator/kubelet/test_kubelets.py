@@ -239,7 +239,9 @@ def test_pods_of_a_node_that_is_gone_are_deleted() -> None:
             await cluster.until(cluster.running)
 
             cluster.api.delete("nodes", "n1")
-            await cluster.after(0.1)
+            await cluster.after(39)
+            assert len(cluster.pods()) == 1
+            await cluster.after(2)
 
             assert not cluster.pods()
 
