@@ -14,6 +14,7 @@ from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.events import Note
 from services.simulator.core.objects import Object, is_deleting, key_of, with_condition
 from services.simulator.core.part import earliest
+from services.simulator.core.taints import tolerates
 
 Taint = Mapping[str, Any]
 
@@ -74,18 +75,6 @@ def _tolerated_for(pod: Object, taints: Sequence[Taint]) -> timedelta:
         if seconds is not None:
             shortest = min(shortest, timedelta(seconds=min(max(0, seconds), _LONGEST)))
     return shortest
-
-
-def tolerates(toleration: Mapping[str, Any], taint: Taint) -> bool:
-    """Tell whether a toleration covers a NoExecute taint."""
-    if toleration.get("effect") not in (None, "", "NoExecute"):
-        return False
-    key = toleration.get("key") or ""
-    if toleration.get("operator") == "Exists":
-        return key in ("", taint.get("key"))
-    return bool(
-        key == taint.get("key") and (toleration.get("value") or "") == (taint.get("value") or "")
-    )
 
 
 def _tell(client: Client, pod: Object, what: str, now: datetime) -> None:

@@ -1,97 +1,154 @@
-"""What a kubelet says about its pods, running or ended: pure functions of the Pod object.
+"""What a kubelet says about a pod: its status, from how its containers fare. Pure.
 
-Source: Kubernetes documentation, "Pod Lifecycle", "Sidecar Containers".
+Source: Kubernetes documentation, "Pod Lifecycle: Pod phase, Pod conditions, Container states";
+kubelet's words (1.36).
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from libs.domain.errors import InvalidRequest
-from services.simulator.core.api.frozen import thaw
-from services.simulator.core.objects import Object, condition_of, is_true, stamp, with_condition
+from services.simulator.core.kubelet import resizing
+from services.simulator.core.kubelet.container import Container, End, State
+from services.simulator.core.kubelet.pod_run import PodRun
+from services.simulator.core.objects import Object, is_true, stamp, with_condition
 
-RUN_ANNOTATION = "simulator.joiner.io/run-seconds"
-"""On a pod: after how many seconds its containers end well."""
-
-
-def run_time(pod: Mapping[str, Any], default: timedelta) -> timedelta | None:
-    """Return how long the pod's containers run, None for ever.
-
-    Pods that restart always never end; of the others those end that have the annotation or belong
-    to a Job.
-
-    Raises:
-        InvalidRequest: the annotation is no number of seconds.
-    """
-    if pod["spec"].get("restartPolicy", "Always") == "Always":
-        return None
-    wish = (pod["metadata"].get("annotations") or {}).get(RUN_ANNOTATION)
-    if wish is not None:
-        return _seconds(wish)
-    owners = pod["metadata"].get("ownerReferences") or ()
-    return default if any(owner["kind"] == "Job" for owner in owners) else None
-
-
-def _seconds(text: str) -> timedelta:
-    try:
-        span = timedelta(seconds=float(text))
-    except (ValueError, OverflowError):
-        span = timedelta(-1)
-    if span < timedelta():
-        field = f"metadata.annotations[{RUN_ANNOTATION}]"
-        raise InvalidRequest(f'"{text}" is no number of seconds', field=field)
-    return span
-
-
-def running_status(pod: Mapping[str, Any], host: str, address: str, now: datetime) -> Object:
-    """Return the status of a pod whose containers all run."""
-    status: Object = thaw(pod["status"])
-    status |= {
-        "phase": "Running",
-        "hostIP": host,
-        "hostIPs": [{"ip": host}],
-        "podIP": address,
-        "podIPs": [{"ip": address}],
-        "startTime": stamp(now),
+_OURS = frozenset(
+    {
+        "PodReadyToStartContainers",
+        "Initialized",
+        "Ready",
+        "ContainersReady",
+        "PodScheduled",
+        "PodResizePending",
+        "PodResizeInProgress",
     }
-    running = {"running": {"startedAt": stamp(now)}}
-    first = pod["spec"].get("initContainers") or ()
-    if first:
-        done = {"terminated": _ended(0, "Completed", now, now)}
-        status["initContainerStatuses"] = [
-            _container(spec, pod, running if is_sidecar(spec) else done) for spec in first
-        ]
-    status["containerStatuses"] = [
-        _container(spec, pod, running) for spec in pod["spec"]["containers"]
-    ]
-    return _with_readiness(pod, status, now)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a pod runs."""
+
+    host: str
+    """Address of its node."""
+    address: str
+    """Its own address; empty while it has none."""
+
+
+def status_of(pod: Mapping[str, Any], run: PodRun, place: Place, now: datetime) -> Object:
+    """Return the status of a pod on its node."""
+    status: Object = {
+        key: value
+        for key, value in pod["status"].items()
+        if key not in ("reason", "message", "initContainerStatuses", "containerStatuses")
+    }
+    status |= {
+        "observedGeneration": pod["metadata"].get("generation", 1),
+        "phase": _phase(run),
+        "hostIP": place.host,
+        "hostIPs": [{"ip": place.host}],
+        "startTime": status.get("startTime") or stamp(run.started or now),
+    }
+    if place.address:
+        status |= {"podIP": place.address, "podIPs": [{"ip": place.address}]}
+    status |= {
+        key: text for key, text in (("reason", run.reason), ("message", run.message)) if text
+    }
+    if run.init:
+        status["initContainerStatuses"] = [_container(run, one, now) for one in run.init]
+    status["containerStatuses"] = [_container(run, one, now) for one in run.main]
+    status["conditions"] = _conditions(pod, run, now, has_network=bool(place.address))
+    return status
+
+
+def rejected_status(pod: Mapping[str, Any], reason: str, message: str, now: datetime) -> Object:
+    """Return the status of a pod that the kubelet does not take."""
+    return {
+        "phase": "Failed",
+        "reason": reason,
+        "message": f"Pod was rejected: {message}",
+        "qosClass": pod["status"].get("qosClass", "BestEffort"),
+        "startTime": stamp(now),
+        "observedGeneration": pod["metadata"].get("generation", 1),
+        "conditions": list(pod["status"].get("conditions") or ()),
+    }
 
 
 def readiness_is_stale(pod: Mapping[str, Any]) -> bool:
-    """Tell whether a running pod's readiness gates contradict its Ready condition."""
-    return is_true(pod, "Ready") != (not _missing_gates(pod))
+    """Tell whether a pod's Ready condition contradicts its containers and gates."""
+    ready = is_true(pod, "ContainersReady") and not _missing_gates(pod)
+    return is_true(pod, "Ready") != ready
 
 
-def with_readiness(pod: Mapping[str, Any], now: datetime) -> Object:
-    """Return the status of a running pod with the readiness that its gates allow."""
-    return _with_readiness(pod, thaw(pod["status"]), now)
+def _phase(run: PodRun) -> str:
+    if run.phase:
+        return run.phase
+    return "Running" if run.is_initialized else "Pending"
 
 
-def _with_readiness(pod: Mapping[str, Any], status: Object, now: datetime) -> Object:
-    missing = _missing_gates(pod)
-    ready = {"type": "Ready", "status": "False" if missing else "True"}
-    if missing:
-        listed = ", ".join(f'"{gate}"' for gate in missing)
-        message = (
-            f"corresponding condition of pod readiness gate {listed} does not exist or is not True"
-        )
-        ready |= {"reason": "ReadinessGatesNotReady", "message": message}
-    plain = [
-        {"type": type_, "status": "True"}
-        for type_ in ("PodReadyToStartContainers", "Initialized", "ContainersReady")
+# Conditions
+
+
+def _conditions(
+    pod: Mapping[str, Any], run: PodRun, now: datetime, *, has_network: bool
+) -> list[Object]:
+    before = list(pod["status"].get("conditions") or ())
+    observed = {
+        "lastProbeTime": None,
+        "observedGeneration": pod["metadata"].get("generation", 1),
+    }
+    containers_ready = _containers_ready(run, now)
+    running = has_network and not run.phase
+    wanted = [
+        {"type": "PodReadyToStartContainers", "status": "True" if running else "False"},
+        _initialized(run, now),
+        _ready(pod, containers_ready),
+        {"type": "ContainersReady", **containers_ready},
+        {"type": "PodScheduled", "status": "True"},
     ]
-    return _with_conditions(status, [*plain, ready], now)
+    resizes = [] if run.phase else resizing.conditions_of(run.resizing)
+    kept = [one for one in before if one["type"] not in _OURS]
+    mine = [_dated(before, one, now, observed) for one in (*resizes, *wanted)]
+    return kept + mine
+
+
+def _dated(
+    before: list[Object], condition: Object, now: datetime, observed: Mapping[str, Any]
+) -> Object:
+    """Return a condition with the time of its last transition."""
+    old = [one for one in before if one["type"] == condition["type"]]
+    return with_condition(old, condition, now, extra=observed)[0]
+
+
+def _containers_ready(run: PodRun, now: datetime) -> Object:
+    if run.phase:
+        return {
+            "status": "False",
+            "reason": "PodCompleted" if run.phase == "Succeeded" else "PodFailed",
+        }
+    watched = [one for one in run.everyone if not one.is_init or one.is_sidecar]
+    unready = [one.name for one in watched if not one.is_ready(now)]
+    if not unready:
+        return {"status": "True"}
+    return {
+        "status": "False",
+        "reason": "ContainersNotReady",
+        "message": f"containers with unready status: [{' '.join(unready)}]",
+    }
+
+
+def _ready(pod: Mapping[str, Any], containers_ready: Object) -> Object:
+    missing = _missing_gates(pod)
+    if containers_ready["status"] != "True" or not missing:
+        return {"type": "Ready", **containers_ready}
+    return {
+        "type": "Ready",
+        "status": "False",
+        "reason": "ReadinessGatesNotReady",
+        "message": ", ".join(_about_gate(pod, gate) for gate in missing),
+    }
 
 
 def _missing_gates(pod: Mapping[str, Any]) -> list[str]:
@@ -99,62 +156,119 @@ def _missing_gates(pod: Mapping[str, Any]) -> list[str]:
     return [gate for gate in gates if not is_true(pod, gate)]
 
 
-def ended_status(pod: Mapping[str, Any], phase: str, now: datetime) -> Object:
-    """Return the status of a pod whose containers ended or were stopped (`Failed`)."""
-    status: Object = thaw(pod["status"])
-    status["phase"] = phase
-    code, reason = (0, "Completed") if phase == "Succeeded" else (137, "Error")
-    for container in status.get("containerStatuses") or ():
-        started = (container.get("state", {}).get("running") or {}).get("startedAt", stamp(now))
-        end = _ended(code, reason, now, now) | {"startedAt": started}
-        container |= {"ready": False, "started": False, "state": {"terminated": end}}
-    why = "PodCompleted" if phase == "Succeeded" else "PodFailed"
-    changed = [
-        {"type": type_, "status": "False", "reason": why} for type_ in ("Ready", "ContainersReady")
-    ]
-    changed += [
-        {"type": "PodReadyToStartContainers", "status": "False"},
-        *([] if condition_of(pod, "Initialized") is None else [_completed_initialization(why)]),
-    ]
-    return _with_conditions(status, changed, now)
+def _about_gate(pod: Mapping[str, Any], gate: str) -> str:
+    for condition in pod["status"].get("conditions") or ():
+        if condition["type"] == gate:
+            return (
+                f'the status of pod readiness gate "{gate}" is not "True", '
+                f"but {condition['status']}"
+            )
+    return f'corresponding condition of pod readiness gate "{gate}" does not exist.'
 
 
-def _completed_initialization(why: str) -> Object:
-    condition = {"type": "Initialized", "status": "True"}
-    return condition | ({"reason": why} if why == "PodCompleted" else {})
-
-
-def _with_conditions(status: Object, changed: Iterable[Object], now: datetime) -> Object:
-    conditions = status.get("conditions") or []
-    for condition in changed:
-        conditions = with_condition(conditions, condition, now, extra={"lastProbeTime": None})
-    return {**status, "conditions": conditions}
-
-
-def is_sidecar(container: Mapping[str, Any]) -> bool:
-    """Tell whether an init container runs beside the others."""
-    return container.get("restartPolicy") == "Always"
-
-
-def _container(spec: Mapping[str, Any], pod: Mapping[str, Any], state: Object) -> Object:
-    uid, name, image = pod["metadata"]["uid"], spec["name"], spec.get("image", "")
+def _initialized(run: PodRun, now: datetime) -> Object:
+    condition: Object = {"type": "Initialized", "status": "True"}
+    if run.phase == "Succeeded":
+        return {**condition, "reason": "PodCompleted"}
+    if run.is_initialized:
+        return condition
+    incomplete = [one.name for one in run.init if not _is_through(one, now)]
+    if not incomplete:
+        return condition
     return {
+        "type": "Initialized",
+        "status": "False",
+        "reason": "ContainersNotInitialized",
+        "message": f"containers with incomplete status: [{' '.join(incomplete)}]",
+    }
+
+
+def _is_through(container: Container, now: datetime) -> bool:
+    return container.is_started(now) if container.is_sidecar else container.is_done
+
+
+# Containers
+
+
+def _container(run: PodRun, container: Container, now: datetime) -> Object:
+    name, image = container.name, container.spec.get("image", "")
+    state, last = _state(run, container)
+    told: Object = {
         "name": name,
         "image": image,
-        "imageID": image,
-        "containerID": f"simulated://{uid}/{name}",
-        "ready": True,
-        "started": "running" in state,
-        "restartCount": 0,
+        "ready": container.is_ready(now),
+        "started": container.is_started(now),
+        "restartCount": container.runs,
         "state": state,
-        "lastState": {},
+        "lastState": last,
     }
+    has_run = container.since is not None or container.last is not None
+    told["imageID"] = image if has_run else ""
+    if has_run:
+        told["containerID"] = _container_id(run, name)
+    if name in run.resizing.in_force:
+        told["resources"] = _without_claims(run.resizing.in_force[name])
+        told["allocatedResources"] = dict(run.resizing.given[name].get("requests") or {})
+    return told
 
 
-def _ended(code: int, reason: str, started: datetime, now: datetime) -> Object:
+def _container_id(run: PodRun, name: str) -> str:
+    return f"simulated://{run.uid}/{name}"
+
+
+def _without_claims(resources: Mapping[str, Any]) -> Object:
+    return {side: dict(resources[side]) for side in ("limits", "requests") if side in resources}
+
+
+def _state(run: PodRun, container: Container) -> tuple[Object, Object]:
+    """Return the state of a container, and the one before."""
+    ended = container.last
+    told = {"terminated": _terminated(run, container, ended)} if ended is not None else {}
+    match container.state:
+        case State.WAITING:
+            if run.phase and not told:
+                return _waiting("ContainerCreating" if not run.init else "PodInitializing"), {}
+            reason = "PodInitializing" if run.init else "ContainerCreating"
+            return _waiting(reason), told
+        case State.RUNNING:
+            assert container.since is not None
+            return {"running": {"startedAt": stamp(container.since)}}, told
+        case State.ENDED:
+            if run.phase or not container.is_restarted(run.restart_policy):
+                return told, {}
+            return _waiting("CrashLoopBackOff", crash_message(run, container)), told
+
+
+def crash_message(run: PodRun, container: Container) -> str:
+    """Return what is said of a container that waits to be restarted."""
+    return (
+        f"back-off {go_duration(container.backoff)} restarting failed "
+        f"container={container.name} pod={run.title}"
+    )
+
+
+def go_duration(span: timedelta) -> str:
+    """Return a span of whole seconds as Go writes it (`10s`, `2m40s`, `5m0s`)."""
+    minutes, seconds = divmod(int(span.total_seconds()), 60)
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"
+
+
+def _waiting(reason: str, message: str = "") -> Object:
+    return {"waiting": {"reason": reason, **({"message": message} if message else {})}}
+
+
+def _terminated(run: PodRun, container: Container, end: End) -> Object:
     return {
-        "exitCode": code,
-        "reason": reason,
-        "startedAt": stamp(started),
-        "finishedAt": stamp(now),
+        "exitCode": end.code,
+        "reason": end.reason,
+        "startedAt": stamp(end.started),
+        "finishedAt": stamp(end.finished),
+        "containerID": _container_id(run, container.name),
     }
+
+
+def unready_names(pod: Mapping[str, Any]) -> Iterable[str]:
+    """Return the containers that the pod's status tells to run without being ready."""
+    for entry in pod["status"].get("containerStatuses") or ():
+        if "running" in (entry.get("state") or {}) and entry.get("started") and not entry["ready"]:
+            yield entry["name"]

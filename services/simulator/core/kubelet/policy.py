@@ -18,6 +18,8 @@ class KubeletPolicy:
     """From a pod's deletion to its end, unless its grace period is shorter."""
     run: timedelta = timedelta(seconds=5)
     """How long the pods of a Job run; an annotation of the pod says otherwise."""
+    resize: timedelta = timedelta(seconds=1)
+    """From the moment that a resize is allowed until it is in force."""
     heartbeat: timedelta = timedelta(seconds=10)
     """Between two renewals of a node's lease."""
     report: timedelta = timedelta(minutes=5)

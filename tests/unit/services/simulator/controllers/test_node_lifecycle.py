@@ -6,7 +6,7 @@ import pytest
 
 from libs.runtime.virtual import run_virtual
 from services.simulator.core.controllers.node_states import with_state_taints
-from services.simulator.core.controllers.taint_eviction import tolerates
+from services.simulator.core.taints import tolerates
 from tests.unit.services.simulator.living import START, a_node, a_pod, living
 
 FOREIGN = {"key": "team", "value": "x", "effect": "NoExecute"}

@@ -135,7 +135,7 @@ def test_a_running_pod_has_all_that_kubectl_shows() -> None:
         pytest.param({"restartPolicy": "Never"}, None, id="without an annotation for ever"),
         pytest.param({"restartPolicy": "Never", "run": "7"}, 7, id="as long as it says"),
         pytest.param({"restartPolicy": "OnFailure", "run": "0.5"}, 0.5, id="fractions count"),
-        pytest.param({"restartPolicy": "Always", "run": "7"}, None, id="what restarts never ends"),
+        pytest.param({"restartPolicy": "Always", "run": "7"}, None, id="what restarts goes on"),
         pytest.param({"restartPolicy": "Never", "run": "soon"}, None, id="what is no number"),
         pytest.param({"restartPolicy": "Never", "run": "-1"}, None, id="what is negative"),
         pytest.param({"restartPolicy": "Never", "run": "nan"}, None, id="what is not finite"),
