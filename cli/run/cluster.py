@@ -79,11 +79,19 @@ async def scale(api: KubeApi, replicas: Mapping[Workload, int]) -> None:
 
 
 async def judged_objects(api: KubeApi) -> list[tuple[str, dict[str, Any]]]:
-    """Return kind and object of everything that a state is judged by."""
+    """Return kind and object of everything that a state is judged by.
+
+    Pods of nodes that are gone are garbage which Kubernetes collects within a minute.
+    """
     found: list[tuple[str, dict[str, Any]]] = []
     for resource in _JUDGED:
         found += [(resource.kind, item) for item in await _list(api, resource)]
-    return found
+    places = {"", *(item["metadata"]["name"] for kind, item in found if kind == "Node")}
+    return [
+        (kind, item)
+        for kind, item in found
+        if kind != "Pod" or item["spec"].get("nodeName", "") in places
+    ]
 
 
 async def why_waiting(api: KubeApi, namespace: str, name: str) -> str:

@@ -136,7 +136,7 @@ def assemble(
         volume_limits=settings.volume_limits,
     )
     book = FateBook()
-    parts = all_parts(server, policy)
+    parts = all_parts(server, policy, book)
     direction = None
     if staging is not None:
         stage = Stage(

@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-from services.simulator.core import events
-from services.simulator.core.events import Note
+from services.simulator.core.events import Note, Recorder
 from services.simulator.script import fates
 from services.simulator.script.playing import Act, Turn
 
@@ -23,8 +22,9 @@ def reclaim(turn: Turn) -> None:
     fates.add_deaths(stage.book, fates.death_rules(nodes, gone))
     message = f"the instance is taken back in {int(wish.notice.total_seconds())} s"
     note = Note(reason=NOTICE, message=message, component=COMPONENT, is_warning=True)
+    recorder = Recorder(stage.api)
     for node in nodes:
-        events.record(stage.api, node, note, turn.now)
+        recorder.record(node, note, turn.now)
         turn.tell(turn.now, "reclaim notice", _subject(node["metadata"]["name"]), message)
     if not nodes:
         turn.tell(turn.now, "reclaim", detail="there is no such node")
