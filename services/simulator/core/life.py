@@ -6,6 +6,7 @@ Node states come first and the scheduler last, so that within one round it sees 
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.client import Client
 from services.simulator.core.controllers.budget import budget_controller
+from services.simulator.core.controllers.cron_job import cron_job_controller
 from services.simulator.core.controllers.daemon_set import daemon_set_controller
 from services.simulator.core.controllers.deployment import deployment_controller
 from services.simulator.core.controllers.ephemeral_claims import ephemeral_claim_controller
@@ -40,6 +41,7 @@ def all_parts(
         stateful_set_controller(client),
         daemon_set_controller(client),
         job_controller(client),
+        cron_job_controller(client),
         budget_controller(client),
         ephemeral_claim_controller(client),
         volume_binder(client),
