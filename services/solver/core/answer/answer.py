@@ -86,17 +86,16 @@ def answer(encoded: Encoded, made: Problem, packer: Packer, short: Mapping[str, 
 def _pods(packer: Packer) -> _Pods:
     found = _Pods()
     groups = packer.groups
+    uids = [group.uids for group in groups]
     taken = [0] * len(groups)
     standing = len(packer.problem.algebra.ground.standing)
-    for placement in packer.bins.placements:
-        group = groups[placement.group]
-        first = taken[placement.group]
-        uids = group.uids[first : first + placement.count]
-        taken[placement.group] += placement.count
-        if placement.bin < standing:
-            found.standing[placement.bin].extend(uids)
+    for number, position, count, _ in packer.bins.placements:
+        first = taken[number]
+        taken[number] = last = first + count
+        if position < standing:
+            found.standing[position] += uids[number][first:last]
         else:
-            found.claims[placement.bin - standing].extend(uids)
+            found.claims[position - standing] += uids[number][first:last]
     for index, group in enumerate(groups):
         if group.virtual:
             found.virtual.update(group.uids)

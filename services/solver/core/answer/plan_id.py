@@ -6,10 +6,12 @@ Laws:
 """
 
 import base64
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
+from itertools import chain
 from operator import attrgetter
+from typing import Any
 
 from libs.domain.plan import Plan
 from libs.domain.requirement import Requirement
@@ -60,9 +62,21 @@ class _Reader:
         if kinds <= _PLAIN:
             return repr(values)
         (kind, *others) = kinds
-        if is_dataclass(kind) and not others:
+        if others:
+            return self._each(values)
+        if is_dataclass(kind):
             return self._records(kind, values)
+        return self._tuples(values) if kind is tuple else self._each(values)
+
+    def _each(self, values: Iterable[object]) -> str:
         return f"({','.join(map(self.text, values))})"
+
+    def _tuples(self, values: Collection[Any]) -> str:
+        """Return the text of tuples: lists of pods, say, of which none comes twice."""
+        is_plain = {*map(type, chain.from_iterable(values))} <= _PLAIN
+        if is_plain and len({*map(id, values)}) == len(values):
+            return f"({','.join(map(_shortened, map(repr, values)))})"
+        return self._each(values)
 
     def _records(self, kind: type, values: Collection[object]) -> str:
         columns = (self._many([*map(attrgetter(one.name), values)]) for one in fields(kind))

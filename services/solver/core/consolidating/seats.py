@@ -22,7 +22,7 @@ def seats(packer: Packer) -> tuple[Seats, ...]:
     found = []
     for one in packer.bins.placements:
         first = taken[one.group]
-        taken[one.group] += one.count
+        taken[one.group] += one.size
         group = groups[one.group]
         found.append(Seats(group, one.bin, group.uids[first : taken[one.group]]))
     return tuple(found)

@@ -4,6 +4,7 @@ Apart from packing because who explains or answers only reads.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.standing.holdings import Holdings
@@ -11,13 +12,12 @@ from services.solver.core.standing.standing import Standing
 from services.solver.core.vectors import Ints
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """So many pods of one group on one bin."""
+class Placement(NamedTuple):
+    """So many pods of one group on one bin; a tuple because a plan has thousands."""
 
     group: int
     bin: int
-    count: int
+    size: int
     pods: tuple[int, ...] = ()
     """Which ones of the group; empty: whoever is next."""
 

@@ -14,10 +14,9 @@ Source: `docs/sources.md` D4, D5, D10, D12.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from itertools import chain, compress
+from itertools import chain, compress, repeat
 
 import joiner_kernel
 import numpy as np
@@ -117,8 +116,13 @@ class Packer:
         """Return how packing stands."""
         algebra, packing = self.problem.algebra, self._packing
         columns = (column.tolist() for column in packing.placements())
-        placements = [*map(Placement, *columns)]
-        held = self._nominated.held
+        placements = list(map(Placement._make, zip(*columns, repeat(()), strict=False)))
+        for number, pods in self._expected.items():
+            placements[number] = placements[number]._replace(pods=pods)
+        held = sorted(self._nominated.held)
+        kept = tuple(placements[number] for number in held)
+        for number in reversed(held):
+            del placements[number]
         return Bins(
             standing=algebra.ground.standing,
             holdings=algebra.holdings,
@@ -126,12 +130,8 @@ class Packer:
             claims=tuple(self.problem.classes.all[one] for one in packing.classes().tolist()),
             used=packing.used(),
             pods=packing.pods(),
-            placements=tuple(
-                replace(one, pods=self._expected[number]) if number in self._expected else one
-                for number, one in enumerate(placements)
-                if number not in held
-            ),
-            held=tuple(placements[number] for number in sorted(held)),
+            placements=tuple(placements),
+            held=kept,
         )
 
     def is_deferred(self, group: int) -> bool:
@@ -204,7 +204,7 @@ class Packer:
             part: the groups whose turn it is.
             earlier: those that had theirs; what these open may help them, too.
         """
-        if not self._tell_first_asks(part):
+        if not self.tell_first_asks(part):
             return False
         groups = [*earlier, *part]
         trying = part
@@ -216,8 +216,8 @@ class Packer:
             trying = self._given_another_chance([one for one in groups if self.left[one]])
         return True
 
-    def _tell_first_asks(self, part: list[int]) -> bool:
-        """Make known what everybody asks for first, so that rounds do not ask.
+    def tell_first_asks(self, part: Iterable[int]) -> bool:
+        """Make known what these groups ask for first, so that rounds do not ask.
 
         Returns:
             False if it was cancelled in between.

@@ -71,7 +71,7 @@ def in_order_of_placement(
     seats: dict[int, list[int | None]] = {index: [] for index in promised}
     for one in placements if promised else ():
         if one.group in promised:
-            seats[one.group].extend(one.pods or [None] * one.count)
+            seats[one.group].extend(one.pods or [None] * one.size)
     for index, taken in seats.items():
         found[index] = _reordered(groups[index], taken)
     return tuple(found)

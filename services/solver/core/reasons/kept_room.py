@@ -23,15 +23,15 @@ def without_own(problem: Problem, bins: Bins, group: int) -> Bins:
     own = next((one for one in bins.held if one.group == group), None)
     if own is None:
         return bins
-    left = replace(own, count=own.count - 1)
-    held = tuple(left if one is own else one for one in bins.held if one is not own or left.count)
+    left = own._replace(size=own.size - 1)
+    held = tuple(left if one is own else one for one in bins.held if one is not own or left.size)
     free = bins.free.copy()
     free[own.bin] += problem.dimensions.requests(problem.groups[group].shape.requests)
     holdings = bins.holdings.without_plan(own.bin)
     here = np.array([own.bin])
     for one in (*bins.placements, *held):
         if one.bin == own.bin:
-            holdings.take(problem.groups[one.group].shape, here, np.array([one.count]))
+            holdings.take(problem.groups[one.group].shape, here, np.array([one.size]))
     for one in held:
         if one.bin == own.bin:
             shape = problem.groups[one.group].shape
@@ -84,7 +84,7 @@ def _nominees(problem: Problem, bins: Bins, position: int) -> list[Placement]:
 
 def _share(problem: Problem, kept: Iterable[Placement], resource: str) -> int:
     """Return how much of a resource is for these pods."""
-    return sum(problem.groups[one.group].shape.requests.get(resource) * one.count for one in kept)
+    return sum(problem.groups[one.group].shape.requests.get(resource) * one.size for one in kept)
 
 
 def _are_for(problem: Problem, kept: list[Placement]) -> str:
@@ -107,4 +107,4 @@ def _uids(problem: Problem, kept: Placement) -> tuple[str, ...]:
     uids = problem.groups[kept.group].uids
     if kept.pods:
         return tuple(map(uids.__getitem__, kept.pods))
-    return uids[-kept.count :]
+    return uids[-kept.size :]

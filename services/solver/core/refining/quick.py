@@ -55,7 +55,7 @@ def _alone(problem: Problem, bins: Bins, room: Floats, price: Floats) -> float:
     """
     placed: Counter[int] = Counter()
     for one in bins.placements:
-        placed[one.group] += one.count
+        placed[one.group] += one.size
     known, most = room.astype(np.int64), 0.0
     for group, count in placed.most_common(_MOST_ALONE):
         vector = problem.dimensions.requests(problem.groups[group].shape.requests)

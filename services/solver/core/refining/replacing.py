@@ -53,12 +53,12 @@ def _bins(encoded: Encoded, one: Packed, other: Replacement) -> Bins:
     used = np.zeros((len(other.claims), len(encoded.dimensions.names)), np.int64)
     pods = np.zeros(len(other.claims), np.int64)
     for placement in other.placements:
-        asked = placement.count * vectors[placement.group]
+        asked = placement.size * vectors[placement.group]
         if placement.bin < standing:
             free[placement.bin] -= asked
         else:
             used[placement.bin - standing] += asked
-            pods[placement.bin - standing] += placement.count
+            pods[placement.bin - standing] += placement.size
     return replace(
         before,
         free=free,
