@@ -126,8 +126,9 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
     async def _solve(self, snapshot: ClusterSnapshot, options: SolveOptions) -> Solution:
         clock = self._runtime.clock
         begun = clock.monotonic()
-        encoded = self._ahead.encoded(snapshot, options)
-        question = partial(decide, encoded) if encoded else partial(solve, snapshot, options)
+        question = partial(solve, snapshot, options)
+        if there := self._ahead.take(snapshot, options):
+            question = partial(decide, there.encoded, first=there.packer)
         refining = partial(question, spent=spending(options.refine_budget))
         solution = await self._decide(refining)
         if snapshot.id.cluster_id == self._runtime.settings.cluster_id:

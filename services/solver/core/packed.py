@@ -1,6 +1,8 @@
 """`packed`: the fast stage as a whole, with the state in which it ended.
 
 Apart from `solve` because whoever asks "what if" of one decision, refining among them, packs again.
+What comes before the first pod is placed, `ready`, takes as long as all that comes then, and can be
+done before anybody asks.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,16 +40,36 @@ class Packed:
         return tuple(len(one.uids) - out for one, out in zip(groups, left, strict=True))
 
 
-def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
+def ready(encoded: Encoded) -> Packer:
+    """Return who packs all waiting pods, with nothing packed yet; good for one `packed`."""
+    packer = Packer(problem(encoded, encoded.work.groups), _nobody_left)
+    packer.tell_first_asks(range(len(packer.problem.groups)))
+    return packer
+
+
+def packed(encoded: Encoded, cancelled: Cancelled, first: Packer | None = None) -> Packed:
     """Pack until every gang has all its places or none, and nobody came just too late.
+
+    Args:
+        encoded: what to pack.
+        cancelled: asked now and then; True ends the work.
+        first: what was made ready for it; this uses it up.
 
     Raises:
         Unavailable: `cancelled` said so.
     """
+    made = [] if first is None else [first]
+
+    def begun(groups: tuple[Group, ...]) -> Packer:
+        if made and groups is encoded.work.groups:
+            packer = made.pop()
+            packer.cancelled = cancelled
+            return packer
+        return Packer(problem(encoded, groups), cancelled)
 
     def pack(groups: tuple[Group, ...]) -> Packer:
         while True:
-            packer = Packer(problem(encoded, groups), cancelled)
+            packer = begun(groups)
             if not packer.run():
                 raise Unavailable("the caller has gone away")
             if not packer.crowded:
@@ -67,3 +89,7 @@ def packed(encoded: Encoded, cancelled: Cancelled) -> Packed:
         most=found.most,
         answer=answer(encoded, packer.problem, packer, found.short),
     )
+
+
+def _nobody_left() -> bool:
+    return False

@@ -15,6 +15,7 @@ from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.offers.price import existing_price
 from services.solver.core.packed import packed
 from services.solver.core.packing.encode import Encoded, encode
+from services.solver.core.packing.packing import Packer
 from services.solver.core.refining.refine import refine, unrefined
 
 VERSION = "3"
@@ -49,17 +50,26 @@ def solve(
 def decide(
     encoded: Encoded,
     *,
+    first: Packer | None = None,
     memory: Memory = NOTHING_REMEMBERED,
     cancelled: Callable[[], bool] = lambda: False,
     spent: Callable[[], bool] = lambda: True,
 ) -> Solution:
     """Do the same where the snapshot is encoded already.
 
+    Args:
+        encoded: the snapshot; with the options, which may be refined otherwise than those that it
+            was encoded for.
+        first: what was made `ready` for it, if anything was; this uses it up.
+        memory: as in `solve`.
+        cancelled: as in `solve`.
+        spent: as in `solve`.
+
     Raises:
         Unavailable: `cancelled` said so.
     """
     snapshot, options = encoded.given, encoded.options
-    fast = packed(encoded, cancelled)
+    fast = packed(encoded, cancelled, first)
     existing = partial(existing_price, memory=memory)
     if options.refines:
         refined = refine(encoded, fast, cancelled=cancelled, spent=spent)
