@@ -12,6 +12,7 @@ Laws:
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -20,7 +21,13 @@ from libs.apiserver.types.walking import UnknownField
 from libs.cluster.judging import Judge, check_version, read_as, refusal, short, unknown_notes
 from libs.domain.errors import InvalidRequest
 from libs.kube.objects.decoding import from_plain, plain
-from libs.kube.objects.kinds import KubeObject, is_namespaced, kind_of, struct_of
+from libs.kube.objects.kinds import (
+    KubeObject,
+    is_namespaced,
+    is_of_namespaces,
+    kind_of,
+    struct_of,
+)
 from libs.kube.objects.pod import Pod
 
 _NAMED = 3
@@ -175,7 +182,8 @@ class _Gathered:
             document = plain(piece.document)
             obj = _with_defaults(from_plain(document, struct))
         except InvalidRequest as problem:
-            self.refused.append(_illegible(source, piece.document, problem))
+            namespace = _DEFAULT_NAMESPACE if is_of_namespaces(struct) else ""
+            self.refused.append(_illegible(source, piece.document, problem, namespace))
             return
         one = FileObject(source=source, obj=obj, document=document)
         if not obj.metadata.name:
@@ -302,11 +310,13 @@ def _named(kind: str, namespace: str, name: str) -> str:
     return f'{kind} "{short(joined)}"'
 
 
-def _illegible(source: str, document: Mapping[str, Any], problem: InvalidRequest) -> Refused:
+def _illegible(
+    source: str, document: Mapping[str, Any], problem: InvalidRequest, default: str
+) -> Refused:
+    """Return an object that cannot be read; `default` is its namespace if it names none."""
     kind = document["kind"]
     namespace, name = _names(document)
-    if kind == "Pod":
-        namespace = namespace or _DEFAULT_NAMESPACE
+    namespace = namespace or default
     place = _located(f"{source}: {_named(kind, namespace, name)}", problem)
     return Refused(
         message=str(InvalidRequest(problem.detail, field=place)),
@@ -323,7 +333,13 @@ def _rest_of_pod(document: Mapping[str, Any], namespace: str, name: str) -> Pod:
     uid = document["metadata"].get("uid")
     spec = document.get("spec")
     node = spec.get("nodeName") if isinstance(spec, Mapping) else None
-    named = {"namespace": namespace, "name": name, "uid": uid if isinstance(uid, str) else ""}
+    named: dict[str, Any] = {"namespace": namespace, "name": name}
+    if isinstance(uid, str):
+        named["uid"] = uid
+    labels = document["metadata"].get("labels")
+    if isinstance(labels, Mapping) and all(isinstance(one, str) for one in chain(*labels.items())):
+        # They tell of which gang it is.
+        named["labels"] = labels
     placed = {"nodeName": node} if isinstance(node, str) else {}
     return from_plain({"metadata": named, "spec": placed}, Pod)
 

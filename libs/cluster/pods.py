@@ -21,6 +21,7 @@ from libs.domain.pod import PodRow, PodShape
 from libs.domain.reason import Rule, Unplaceable
 from libs.domain.requirements import ANYTHING
 from libs.domain.topology import TopologySpread
+from libs.kube.convert.absent import absent, was_refused
 from libs.kube.convert.inline_disk import disk_names, inline_disks
 from libs.kube.convert.pod import claims_of, row
 from libs.kube.convert.requests import host_ports, pod_requests
@@ -284,18 +285,20 @@ class Pods:
         """Return the row as it may be published, None where the pod is left out."""
         done = record.finished
         name = record.row.namespace, record.row.name
+        gang = "" if record.row.node or not record.row.provisionable else record.row.gang
         if record.problem is not None:
-            problems.add("Pod", *name, record.problem)
+            problems.add("Pod", *name, record.problem, gang)
         if done is None:
             self._leave_out(record, record.problem)
             return None
         if done.node and done.node not in placement.nodes:
-            error = InvalidRequest(f'node "{done.node}" does not exist', field="spec.nodeName")
+            why = absent(problems.refused, "Node", "", done.node)
+            error = InvalidRequest(f'node "{done.node}" {why}', field="spec.nodeName")
             problems.add("Pod", *name, error)
             return None
-        missing = record.missing or _missing_group(record, placement)
+        missing = record.missing or _missing_group(record, placement, problems)
         if missing is not None and done.provisionable:
-            problems.add("Pod", *name, missing)
+            problems.add("Pod", *name, missing, gang)
             self._leave_out(record, missing)
             # kube-scheduler keeps its room where a node is nominated for it, whatever it lacks,
             # if only it has looked at it.
@@ -353,7 +356,9 @@ def _subtract(counter: Counter[T], items: Iterable[T]) -> None:
             del counter[item]
 
 
-def _missing_group(record: PodRecord, placement: Placement) -> InvalidRequest | None:
+def _missing_group(
+    record: PodRecord, placement: Placement, problems: Problems
+) -> InvalidRequest | None:
     """Return that the PodGroup of a pod is not there: kube-scheduler does not look at it before.
 
     Source: kube-scheduler's gang scheduling, before pods are queued (1.36). Groups by label are
@@ -362,8 +367,10 @@ def _missing_group(record: PodRecord, placement: Placement) -> InvalidRequest | 
     key = record.row.namespace, record.pod_group
     if not record.pod_group or key in placement.pod_groups:
         return None
+    error = problems.refused.get(("PodGroup", *key))
+    why = "is not there" if error is None else was_refused(error)
     return InvalidRequest(
-        f'podgroup "{"/".join(key)}" is not there, and kube-scheduler waits for it',
+        f'podgroup "{"/".join(key)}" {why}, and kube-scheduler waits for it',
         field="spec.schedulingGroup.podGroupName",
     )
 

@@ -14,6 +14,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.labels import WELL_KNOWN
 from libs.domain.nodepool import NodePool
 from libs.domain.validation import KeyRules
+from libs.kube.convert.absent import RefusedObjects, absent
 from libs.kube.convert.nodeclaim import node_class_ref
 from libs.kube.convert.nodepool import class_problems, nodepool, nodepool_class
 from libs.kube.objects import karpenter as objects
@@ -41,9 +42,10 @@ def pools(inputs: PoolInputs, memo: Memo[NodePool], problems: Problems) -> list[
             inputs.classes.get(reference.key),
             inputs.catalogues.get(reference.key),
             inputs.restricted_domains.get(reference.group),
+            problems.refused.get((reference.kind, "", reference.name)),
         )
         try:
-            convert = partial(_pool, pool, reference, inputs)
+            convert = partial(_pool, pool, reference, inputs, problems.refused)
             found.append(memo.get(name, arguments, convert))
         except InvalidRequest as error:
             problems.add("NodePool", "", name, error)
@@ -51,21 +53,26 @@ def pools(inputs: PoolInputs, memo: Memo[NodePool], problems: Problems) -> list[
     return found
 
 
-def _pool(pool: objects.NodePool, reference: NodeClassRef, inputs: PoolInputs) -> NodePool:
+def _pool(
+    pool: objects.NodePool, reference: NodeClassRef, inputs: PoolInputs, refused: RefusedObjects
+) -> NodePool:
     catalogue = inputs.catalogues.get(reference.key)
     known = frozenset(catalogue.well_known_keys) if catalogue is not None else frozenset()
     rules = KeyRules(
         well_known=WELL_KNOWN | known,
         restricted_domains=inputs.restricted_domains.get(reference.group, frozenset()),
     )
-    return nodepool(pool, rules, _class_problems(reference, inputs))
+    return nodepool(pool, rules, _class_problems(reference, inputs, refused))
 
 
-def _class_problems(reference: NodeClassRef, inputs: PoolInputs) -> tuple[str, ...]:
+def _class_problems(
+    reference: NodeClassRef, inputs: PoolInputs, refused: RefusedObjects
+) -> tuple[str, ...]:
     """Return what is wrong with the class; one that only its catalogue proves is fine (files)."""
     node_class = inputs.classes.get(reference.key)
     if node_class is not None:
         return class_problems(node_class)
     if reference.key in inputs.catalogues:
         return ()
-    return (f'{reference.kind} "{reference.name}" ({reference.group}) does not exist',)
+    why = absent(refused, reference.kind, "", reference.name)
+    return (f'{reference.kind} "{reference.name}" ({reference.group}) {why}',)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from libs.domain.device import DeviceClaim
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import PodRow
+from libs.kube.convert.absent import RefusedObjects, absent
 from libs.kube.convert.device import device_claim
 from libs.kube.convert.inline_disk import InlineDisk
 from libs.kube.convert.storage import PodClaim, Storage
@@ -26,6 +27,8 @@ class Resolver:
     templates: Mapping[tuple[str, str], ResourceClaimTemplate]
     version: int
     """Changes whenever one of these objects does."""
+    refused: RefusedObjects
+    """What is there and does not count."""
 
     def volumes(
         self,
@@ -93,6 +96,8 @@ class Resolver:
         if not name:
             return None
         own = self.claims.get((pod.namespace, name))
+        if own is None and ("ResourceClaim", pod.namespace, name) in self.refused:
+            return self._named(pod.namespace, name)
         if own is None:
             return self._template(pod.namespace, claim.resource_claim_template_name)
         controller = own.metadata.controller
@@ -109,7 +114,9 @@ class Resolver:
         found = self.claims.get((namespace, name))
         shown = f'resourceclaim "{namespace}/{name}"'
         if found is None:
-            raise InvalidRequest(f"{shown} does not exist")
+            raise InvalidRequest(
+                f"{shown} {absent(self.refused, 'ResourceClaim', namespace, name)}"
+            )
         if found.metadata.deletion_timestamp is not None:
             raise InvalidRequest(f"{shown} is being deleted")
         return device_claim(found.spec, claim=f"{namespace}/{name}", status=found.status)
@@ -117,5 +124,6 @@ class Resolver:
     def _template(self, namespace: str, name: str) -> DeviceClaim:
         found = self.templates.get((namespace, name))
         if found is None:
-            raise InvalidRequest(f'resourceclaimtemplate "{namespace}/{name}" does not exist')
+            why = absent(self.refused, "ResourceClaimTemplate", namespace, name)
+            raise InvalidRequest(f'resourceclaimtemplate "{namespace}/{name}" {why}')
         return device_claim(found.spec.spec)

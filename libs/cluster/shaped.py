@@ -61,7 +61,9 @@ class Shaped:
 def shaped(inputs: ShapedInputs, problems: Problems) -> Shaped:
     """Return the pods, DaemonSets and buffers with the numbers of their shapes."""
     daemons = workloads.daemons(inputs.objects, inputs.pods.daemons(), inputs.shapes, problems)
-    buffers = workloads.buffers(inputs.objects, inputs.shapes) if inputs.capacity_buffers else {}
+    buffers = {}
+    if inputs.capacity_buffers:
+        buffers = workloads.buffers(inputs.objects, inputs.shapes, problems.refused)
     templated = [*daemons.values(), *(b.pods for b in buffers.values() if b.pods is not None)]
     raws = [*inputs.pods.raws(), *(one.raw for one in templated)]
     defaults = DefaultSpread(inputs.default_spread, inputs.objects)

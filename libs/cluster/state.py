@@ -314,6 +314,7 @@ class ClusterState:
             drivers=self._objects.of(storage.CsiDriver, "CSIDriver"),
             capacities=self._objects.of(storage.CsiStorageCapacity, "CSIStorageCapacity"),
             migrated=self._migrated,
+            refused=dict(self._broken),
         )
 
     def _resolver(self) -> Resolver:
@@ -322,6 +323,7 @@ class ClusterState:
             claims=self._objects.of(device.ResourceClaim),
             templates=self._objects.of(device.ResourceClaimTemplate),
             version=self._version,
+            refused=self._broken,
         )
 
 

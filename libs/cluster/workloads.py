@@ -23,6 +23,7 @@ from libs.domain.workload import (
     NodeOverlay,
     PodDisruptionBudget,
 )
+from libs.kube.convert.absent import RefusedObjects, absent
 from libs.kube.convert.device import device_class
 from libs.kube.convert.device_pool import device_holds, device_pool
 from libs.kube.convert.nodepool import node_overlay
@@ -117,12 +118,12 @@ def daemonset(key: Key, objects: Objects, shape: int) -> DaemonSet:
     return DaemonSet(namespace=key[0], name=key[1], uid=metadata.uid or "/".join(key), shape=shape)
 
 
-def buffers(objects: Objects, shapes: Shapes) -> dict[Key, Buffer]:
+def buffers(objects: Objects, shapes: Shapes, refused: RefusedObjects) -> dict[Key, Buffer]:
     """Return the buffers; one that cannot be resolved says why."""
     found = {}
     for key, buffer in objects.of(karpenter.CapacityBuffer).items():
         try:
-            found[key] = _resolved(buffer, objects, shapes)
+            found[key] = _resolved(buffer, objects, shapes, refused)
         except InvalidRequest as error:
             found[key] = Buffer(value=_buffer(buffer, 0, problem=str(error)))
     return found
@@ -251,8 +252,10 @@ def _age(record: PodRecord) -> tuple[int, str]:
     return record.row.created_ms, record.row.uid
 
 
-def _resolved(buffer: karpenter.CapacityBuffer, objects: Objects, shapes: Shapes) -> Buffer:
-    template, scalable = _template(buffer, objects)
+def _resolved(
+    buffer: karpenter.CapacityBuffer, objects: Objects, shapes: Shapes, refused: RefusedObjects
+) -> Buffer:
+    template, scalable = _template(buffer, objects, refused)
     pod = pod_of(template, _virtual_metadata(buffer), admission(objects))
     spec = msgspec.structs.replace(pod.spec, volumes=(), resource_claims=())
     raw = shapes.raw(Pod(metadata=pod.metadata, spec=spec))
@@ -266,7 +269,7 @@ def _resolved(buffer: karpenter.CapacityBuffer, objects: Objects, shapes: Shapes
 
 
 def _template(
-    buffer: karpenter.CapacityBuffer, objects: Objects
+    buffer: karpenter.CapacityBuffer, objects: Objects, refused: RefusedObjects
 ) -> tuple[PodTemplateSpec, int | None]:
     """Return the template of the virtual pods, and the replicas of the workload it comes from."""
     namespace, spec = buffer.metadata.namespace, buffer.spec
@@ -275,9 +278,9 @@ def _template(
         name = spec.pod_template_ref.name
         template = objects.of(PodTemplate).get((namespace, name))
         if template is None:
-            raise InvalidRequest(
-                f'podtemplate "{namespace}/{name}" does not exist', field="spec.podTemplateRef"
-            )
+            why = absent(refused, "PodTemplate", namespace, name)
+            shown = f'podtemplate "{namespace}/{name}"'
+            raise InvalidRequest(f"{shown} {why}", field="spec.podTemplateRef")
         return template.template, None
     reference = spec.scalable_ref
     if reference is None:
@@ -289,7 +292,8 @@ def _template(
     found = objects.of(struct).get((namespace, reference.name))
     if found is None:
         shown = f'{reference.kind.lower()} "{namespace}/{reference.name}"'
-        raise InvalidRequest(f"{shown} does not exist", field="spec.scalableRef")
+        why = absent(refused, reference.kind, namespace, reference.name)
+        raise InvalidRequest(f"{shown} {why}", field="spec.scalableRef")
     replicas = found.spec.replicas
     return found.spec.template, 1 if replicas is None else replicas
 

@@ -160,6 +160,8 @@ class SetAside:
     field: str = ""
     message: str
     since: datetime
+    gang: str = ""
+    """Key of the gang of a pod that waits and is in no snapshot."""
 
     @property
     def key(self) -> str:

@@ -181,6 +181,7 @@ def decode_set_aside(message: pb.SetAside) -> SetAside:
         field=message.field,
         message=message.message,
         since=at("since", message.since, decode_instant),
+        gang=message.gang,
     )
 
 
@@ -193,4 +194,5 @@ def encode_set_aside(item: SetAside) -> pb.SetAside:
         field=item.field,
         message=item.message,
         since=encode_instant(item.since),
+        gang=item.gang,
     )

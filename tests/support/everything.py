@@ -152,7 +152,16 @@ def everything() -> ClusterSnapshot:
         volume_kinds=[
             VolumeKind(key="disks", places=(VolumePlace(rank=0, count=2, terms=(_ZONE_A,)),))
         ],
-        set_aside=[SetAside(kind="Pod", namespace="default", name="x", message="bad", since=NOW)],
+        set_aside=[
+            SetAside(
+                kind="Pod",
+                namespace="default",
+                name="x",
+                message="bad",
+                since=NOW,
+                gang="default/ring",
+            )
+        ],
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from libs.kube.convert.absent import RefusedObjects
 from libs.kube.convert.attached_disk import AttachedDisk, disk_of_volume
 from libs.kube.convert.storage_room import Rooms, published
 from libs.kube.convert.volume_kind import VolumeKinds, volume_kinds
@@ -48,6 +49,8 @@ class Storage:
     """By namespace and name."""
     migrated: frozenset[str] = frozenset()
     """Labels of nodes, as of `migration.migrated_labels`."""
+    refused: RefusedObjects = field(default_factory=dict)
+    """What is there and does not count."""
 
     @cached_property
     def offer(self) -> Offer:

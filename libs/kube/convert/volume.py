@@ -15,6 +15,7 @@ from libs.domain.labels import HOSTNAME, ZONE
 from libs.domain.pod import ExclusiveDisk, SharedVolume, StorageRoom, VolumeAttachCount
 from libs.domain.requirements import ANYTHING
 from libs.domain.volume import UnboundClaim
+from libs.kube.convert.absent import absent, was_refused
 from libs.kube.convert.inline_disk import InlineDisk
 from libs.kube.convert.migration import CSI_OF_PLUGIN, reached_places
 from libs.kube.convert.storage import PodClaim, Storage
@@ -103,7 +104,8 @@ def resolve(
             continue
         try:
             if claim is None:
-                raise InvalidRequest(f"{_shown(namespace, one.name)} does not exist")
+                why = absent(storage.refused, "PersistentVolumeClaim", namespace, one.name)
+                raise InvalidRequest(f"{_shown(namespace, one.name)} {why}")
             found[one.name] = _attached(claim, f"{namespace}/{one.name}", storage)
             found[one.name] = _placed(found[one.name], one, claim, storage)
         except InvalidRequest as error:
@@ -235,7 +237,11 @@ def _bound(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Persis
         raise InvalidRequest(f'{_UNBOUND}: {shown} is not yet bound to persistentvolume "{name}"')
     volume = storage.volumes.get(("", name))
     if volume is None:
-        raise InvalidRequest(f'{shown} is bound to non-existent persistentvolume "{name}"')
+        error = storage.refused.get(("PersistentVolume", "", name))
+        if error is None:
+            raise InvalidRequest(f'{shown} is bound to non-existent persistentvolume "{name}"')
+        why = was_refused(error)
+        raise InvalidRequest(f'persistentvolume "{name}", to which {shown} is bound, {why}')
     return volume
 
 
@@ -301,7 +307,8 @@ def _class_of(claim: PersistentVolumeClaim, shown: str, storage: Storage) -> Sto
         raise InvalidRequest(f"{shown} has no storage class, and none is the default")
     if not name:
         raise InvalidRequest(f"{_UNBOUND}: {shown} has no storage class that would bind it")
-    raise InvalidRequest(f'storageclass "{name}" of {shown} does not exist')
+    why = absent(storage.refused, "StorageClass", "", name)
+    raise InvalidRequest(f'storageclass "{name}" of {shown} {why}')
 
 
 def _default_class(storage: Storage) -> StorageClass | None:

@@ -168,4 +168,9 @@ def kind_of(obj: KubeObject) -> str:
 
 def is_namespaced(obj: KubeObject) -> bool:
     """Tell whether objects of this kind live in a namespace."""
-    return not isinstance(obj, _CLUSTER_SCOPED)
+    return is_of_namespaces(type(obj))
+
+
+def is_of_namespaces(struct: type[KubeStruct]) -> bool:
+    """Tell the same of a kind by its struct."""
+    return not issubclass(struct, _CLUSTER_SCOPED)

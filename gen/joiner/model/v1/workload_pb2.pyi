@@ -275,6 +275,7 @@ class SetAside(_message.Message):
     FIELD_FIELD_NUMBER: _builtins.int
     MESSAGE_FIELD_NUMBER: _builtins.int
     SINCE_FIELD_NUMBER: _builtins.int
+    GANG_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
     """Kind. Required."""
     namespace: _builtins.str
@@ -285,6 +286,8 @@ class SetAside(_message.Message):
     """Path of the field that is wrong; empty where the object as a whole is."""
     message: _builtins.str
     """What is wrong and what to do."""
+    gang: _builtins.str
+    """Key of the gang of a pod that waits; empty for any other object."""
     @_builtins.property
     def since(self) -> _timestamp_pb2.Timestamp:
         """When it was first seen. Required."""
@@ -298,10 +301,11 @@ class SetAside(_message.Message):
         field: _builtins.str = ...,
         message: _builtins.str = ...,
         since: _timestamp_pb2.Timestamp | None = ...,
+        gang: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["since", b"since"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["field", b"field", "kind", b"kind", "message", b"message", "name", b"name", "namespace", b"namespace", "since", b"since"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["field", b"field", "gang", b"gang", "kind", b"kind", "message", b"message", "name", b"name", "namespace", b"namespace", "since", b"since"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -308,7 +308,7 @@ class Devices:
     def _obstacle(self, claims: Sequence[DeviceClaim], spot: Spot) -> str:
         for sub in ways(self._sharing.to_allocate(claims)):
             if not self._selectors.has_class(sub.device_class):
-                return f"device class {sub.device_class!r} does not exist"
+                return self._selectors.why_no_class(sub.device_class)
         return self._sharing.obstacle(claims, spot)
 
     def _search(self, asked: tuple[DeviceClaim, ...], seen: Seen) -> Found | NotFound:

@@ -10,6 +10,7 @@ device environment of 1.36: `driver`, `attributes`, `capacity`, `allowMultipleAl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from libs.cel import semver
@@ -42,11 +43,22 @@ class Broken:
     problem: str
 
 
+Refused = Mapping[str, str]
+_NOTHING: Refused = MappingProxyType({})
+
+
 class Selectors:
     """Judges devices; remembers every verdict."""
 
-    def __init__(self, classes: Mapping[str, DeviceClass]) -> None:
+    def __init__(self, classes: Mapping[str, DeviceClass], refused: Refused = _NOTHING) -> None:
+        """Begin with nothing judged.
+
+        Args:
+            classes: those that count.
+            refused: those that are there and do not, with what is wrong with them.
+        """
         self._classes = classes
+        self._refused = refused
         self._programs: dict[str, Program | Broken] = {}
         self._bindings: dict[int, tuple[Device, dict[str, Any]]] = {}
         self._verdicts: dict[tuple[str, int], bool | Broken] = {}
@@ -55,6 +67,12 @@ class Selectors:
     def has_class(self, name: str) -> bool:
         """Tell whether there is such a class of devices."""
         return name in self._classes
+
+    def why_no_class(self, name: str) -> str:
+        """Return why there is no such class of devices."""
+        why = self._refused.get(name)
+        told = "does not exist" if why is None else f"was refused: {why}"
+        return f"device class {name!r} {told}"
 
     def match(self, request: DeviceSubRequest, driver: str, device: Device) -> bool | Broken:
         """Tell whether the request is about this device, as far as its selectors say.

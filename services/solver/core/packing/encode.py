@@ -305,7 +305,12 @@ def _devices(encoded: Encoded, groups: tuple[Group, ...], classes: ClaimClasses)
     moving = frozenset(row.uid for row in found if row is not None and row.node)
     inventory = Inventory(snapshot.device_pools.values(), moving)
     places = Places(snapshot, encoded.standing, inventory)
-    return Devices(inventory, places, Selectors(snapshot.device_classes), classes)
+    refused = {
+        one.name: f"{one.field}: {one.message}" if one.field else one.message
+        for one in snapshot.set_aside.values()
+        if one.kind == "DeviceClass"
+    }
+    return Devices(inventory, places, Selectors(snapshot.device_classes, refused), classes)
 
 
 def _counts_devices(options: SolveOptions) -> bool:

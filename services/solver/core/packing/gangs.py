@@ -14,6 +14,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from libs.domain.snapshot import ClusterSnapshot
+from libs.domain.workload import SetAside
 from services.solver.core.packing.gang_needs import GangNeeds
 from services.solver.core.packing.gang_orders import Members, Most, members, orders, smallest_first
 from services.solver.core.packing.packing import Packer
@@ -91,26 +92,37 @@ def short_message(work: Workload, gang: str, least: int, size: int | None) -> st
     """
     waiting = sum(group.gangs.count(gang) for group in work.groups)
     missing = least - waiting - work.gang_members.get(gang, 0)
-    more = _missing(missing, work.gang_held.get(gang, ()))
+    more = _missing(missing, work.gang_held.get(gang, ()), work.gang_aside.get(gang, ()))
     together = "1 pod placed" if least == 1 else f"{least} pods placed together"
     have = "has" if size == 1 else "have"
     why = _GIVEN_UP if size is None else f"at most {size} {have} a place"
     return f"gang {gang} needs {together}; {more}{why}"
 
 
-def _missing(missing: int, held: Sequence[str]) -> str:
-    """Say which of the pods that a gang needs are not among those that wait."""
+def _missing(missing: int, held: Sequence[str], aside: Sequence[SetAside]) -> str:
+    """Say which of the pods that a gang needs are not among those that can be placed."""
     if missing <= 0:
         return ""
     told = []
     if held:
-        names = ", ".join(held[:_MOST_NAMED])
-        more = f" and {len(held) - _MOST_NAMED} more" if len(held) > _MOST_NAMED else ""
         verb = "does" if len(held) == 1 else "do"
-        told.append(f"{names}{more} {verb} not wait for a node yet: gated, ending or just made")
-    if (absent := missing - len(held)) > 0:
-        told.append(f"{absent} of them do not exist, or are set aside")
+        told.append(f"{_names(held)} {verb} not wait for a node yet: gated, ending or just made")
+    if aside:
+        first = aside[0]
+        why = f"{first.field}: {first.message}" if first.field else first.message
+        alone = len(aside) == 1
+        told.append(
+            f"{_names([one.name for one in aside])} {'is' if alone else 'are'} set aside: "
+            f"{why if alone else f'{first.name} for {why}'}"
+        )
+    if (absent := missing - len(held) - len(aside)) > 0:
+        told.append(f"{absent} of them {'does' if absent == 1 else 'do'} not exist")
     return "; ".join((*told, ""))
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return f"{', '.join(names[:_MOST_NAMED])}{more}"
 
 
 @dataclass(slots=True)

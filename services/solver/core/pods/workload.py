@@ -24,7 +24,7 @@ from libs.domain.pod_table import PodBlock
 from libs.domain.reason import TargetKind
 from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
-from libs.domain.workload import virtual_pods
+from libs.domain.workload import SetAside, virtual_pods
 from services.solver.core.pods.choice import choice
 from services.solver.core.reading.block_columns import read
 from services.solver.core.reading.bound_pods import (
@@ -90,6 +90,8 @@ class Workload:
     """How many pods run already of each gang that waits."""
     gang_held: Mapping[str, tuple[str, ...]]
     """Names of the pods of such a gang that are there and are not to be placed, as behind gates."""
+    gang_aside: Mapping[str, tuple[SetAside, ...]]
+    """Pods of such a gang that wait and are not in the snapshot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +138,7 @@ def workload(
         daemons=_daemons(snapshot, bound, codes) | bool(supposed.left),
         gang_members=_gang_members(groups, pods, gone.values()),
         gang_held=_gang_held(groups, snapshot, pods),
+        gang_aside=_gang_aside(groups, snapshot),
     )
 
 
@@ -210,6 +213,17 @@ def _gang_held(
         if gangs[at] in wanted and (row := snapshot.pods.find(uids[at])) and not row.terminal:
             found[gangs[at]].append(row.name)
     return {gang: tuple(sorted(names)) for gang, names in found.items()}
+
+
+def _gang_aside(
+    groups: Iterable[Group], snapshot: ClusterSnapshot
+) -> Mapping[str, tuple[SetAside, ...]]:
+    wanted = {gang for group in groups for gang in group.gangs if gang}
+    found: dict[str, list[SetAside]] = defaultdict(list)
+    for one in snapshot.set_aside.values() if wanted else ():
+        if one.gang in wanted:
+            found[one.gang].append(one)
+    return {gang: tuple(sorted(own, key=lambda one: one.name)) for gang, own in found.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
