@@ -187,6 +187,42 @@ def run(
     raise typer.Exit(run(asked))
 
 
+@app.command()
+def capture(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="File to write; packed unless it is *.jsonl.")
+    ] = Path("cluster.jsonl.gz"),
+    kubeconfig: Annotated[
+        str, typer.Option(help="Which cluster; else KUBECONFIG, or the usual file.")
+    ] = "",
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GROUP", help="Custom resources of this API group, too."),
+    ] = None,
+    managed_fields: Annotated[
+        bool, typer.Option("--managed-fields", help="Keep metadata.managedFields.")
+    ] = False,
+    containers: Annotated[
+        bool,
+        typer.Option(
+            "--containers",
+            help="Keep environment, commands and long annotations: for your own use.",
+        ),
+    ] = False,
+) -> None:
+    """Write all of a cluster that an autoscaler can see into one file: docs/capture.md.
+
+    Nothing in the cluster is changed. Secrets and ConfigMaps are not read; environment variables,
+    commands and arguments of containers are not kept. Exit code 0: written; 1: the cluster cannot
+    be read; 2: bad input.
+    """
+    from cli.capture import Asked, run  # noqa: PLC0415  # imported when it runs
+    from libs.kube.dump.redaction import Keeping  # noqa: PLC0415  # likewise
+
+    keeping = Keeping(managed_fields=managed_fields, containers=containers)
+    run(Asked(output=output, kubeconfig=kubeconfig, also=tuple(also or ()), keeping=keeping))
+
+
 @explains.command("pod")
 @grouped
 def explain_pod(

@@ -115,6 +115,7 @@ async def _start_cluster(world: World, wanted: Wanted) -> Whole:
 
     def build(settings: SimulatorSettings, runtime: Runtime) -> App:
         server = simulator.new_server(settings, runtime)
+        simulator.load_state(settings, server)
         sky = sky_over(server, wanted.script)
         chronicle = Chronicle(server.store, wanted.tell)
         made.append(Whole(world=world, server=server, sky=sky, chronicle=chronicle))

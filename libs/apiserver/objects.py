@@ -59,7 +59,7 @@ def _is_ours(group: str) -> bool:
 
 
 def judge(type_: str, document: Object) -> Judgement:
-    """Return what is wrong with an object of a built-in type; its metadata is not looked at.
+    """Return what is wrong with an object of a built-in type; of its metadata only the name counts.
 
     Args:
         type_: as `builtin_type` names it.
@@ -68,7 +68,7 @@ def judge(type_: str, document: Object) -> Judgement:
     content = {name: document[name] for name in document if name not in _ENVELOPE}
     unknown = tuple(walking.unknown_fields(type_, content))
     try:
-        obj = codec.decode(type_, {**content, "metadata": {}}, codec.Decoding())
+        obj = codec.decode(type_, {**content, "metadata": _name_of(document)}, codec.Decoding())
     except Mismatch as mismatch:
         return Judgement(errors=(_mismatch(mismatch),), unknown=unknown)
     choices = list(walking.choices(type_, obj))
@@ -83,6 +83,12 @@ def judge(type_: str, document: Object) -> Judgement:
         if not one.is_valid and one.path not in named
     ]
     return Judgement(errors=tuple(errors), unknown=unknown)
+
+
+def _name_of(document: Object) -> Object:
+    """Return metadata with the name alone, empty where none is told."""
+    name = (document.get("metadata") or {}).get("name")
+    return {"name": name} if name else {}
 
 
 def judge_custom(version: CompiledVersion, document: Object) -> Judgement:

@@ -20,6 +20,7 @@ import msgspec
 from libs.apiserver.types.walking import UnknownField
 from libs.cluster.judging import Judge, check_version, read_as, refusal, short, unknown_notes
 from libs.domain.errors import InvalidRequest
+from libs.kube.dump.files import is_header
 from libs.kube.objects.decoding import from_plain, plain
 from libs.kube.objects.kinds import (
     KubeObject,
@@ -170,6 +171,8 @@ class _Gathered:
         """Take an object in, or note why it does not count."""
         try:
             api_version, kind = _type_of(piece)
+            if is_header(piece.document):
+                return
         except InvalidRequest as error:
             self.refuse(error)
             return

@@ -27,6 +27,8 @@ _POD_GROUPS = {
     ("scheduling.k8s.io", "PodGroup"): pod_groups.validate,
     ("scheduling.x-k8s.io", "PodGroup"): pod_groups.validate_of_plugins,
 }
+_BY_NAME = frozenset({"PriorityClass"})
+"""Kinds of which what is allowed depends on the name."""
 _LONGEST = 600
 """Characters of a message; the API server's longest own words have 400."""
 _TOLD = 3
@@ -70,6 +72,8 @@ class Judge:
         # What a status says, controllers have written; of a node it is what a file is about.
         apart = ("metadata",) if kind == "Node" else ("metadata", "status")
         content = {name: value for name, value in document.items() if name not in apart}
+        if kind in _BY_NAME:
+            content["metadata"] = {"name": document.get("metadata", {}).get("name", "")}
         try:
             key = api_version, kind, msgspec.json.encode(content)
         except (OverflowError, TypeError, ValueError):  # no JSON of any API server

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import yaml
 
 from libs.domain.errors import InvalidRequest
+from libs.kube import document_files
 from libs.kube.crd_files import DEPLOYED, read_crds
 from libs.runtime.app import App, Runtime
 from libs.runtime.randomness import Random
@@ -19,7 +21,7 @@ from services.simulator.config import Settings
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS
 from services.simulator.core.api.server import ApiServer
-from services.simulator.core.kubelet.fate import FateBook
+from services.simulator.core.kubelet.fate import FateBook, FateRule, NodeFate
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.life import all_parts
 from services.simulator.core.part import Part
@@ -31,6 +33,9 @@ from services.simulator.script.player import Player
 from services.simulator.script.playing import Stage
 from services.simulator.script.reading import Loaded, load
 from services.simulator.sky import Sky
+from services.simulator.state.loading import load as load_objects
+from services.simulator.state.loading import silent_nodes
+from services.simulator.state.saving import save
 
 logger = logging.getLogger(__name__)
 
@@ -57,6 +62,7 @@ def build(settings: Settings, runtime: Runtime) -> App:
         InvalidRequest: a CRD or the script cannot be read or is refused.
     """
     server = new_server(settings, runtime)
+    load_state(settings, server)
     staging = _staging(settings, server)
     listening = asyncio.Event()
 
@@ -67,7 +73,14 @@ def build(settings: Settings, runtime: Runtime) -> App:
         await listening.wait()
 
     app = assemble(settings, runtime, server, staging)
-    return replace(app, tasks=MappingProxyType({"api": serve_api, **app.tasks}), ready=ready)
+
+    async def close() -> None:
+        await app.close()
+        if settings.save_state is not None:
+            await asyncio.to_thread(save, server.store, settings.save_state, runtime.clock.now())
+
+    tasks = MappingProxyType({"api": serve_api, **app.tasks})
+    return replace(app, tasks=tasks, ready=ready, close=close)
 
 
 def new_server(settings: Settings, runtime: Runtime) -> ApiServer:
@@ -107,6 +120,29 @@ def _crds(folder: Path) -> dict[str, dict[str, Any]]:
         ) from error
 
 
+def load_state(settings: Settings, server: ApiServer) -> datetime | None:
+    """Load the state that the cluster begins with; return when it was captured, if it says so.
+
+    Raises:
+        InvalidRequest: the file cannot be read; names file and place.
+    """
+    if settings.state is None:
+        return None
+    try:
+        documents = list(document_files.read([str(settings.state)]))
+    except OSError as error:
+        message = f"{settings.state} cannot be read: {error.strerror}"
+        raise InvalidRequest(message, field="state") from error
+    hands = Hands(server.store, server.direct)
+    loaded = load_objects(
+        server.store, hands, documents, managed_fields=settings.state_managed_fields
+    )
+    for note in loaded.notes:
+        logger.warning("loading state", extra={"note": note})
+    logger.info("loaded state", extra={"file": str(settings.state), "objects": loaded.objects})
+    return loaded.captured_at
+
+
 def sky_over(server: ApiServer, script: Loaded) -> Sky:
     """Return the weather over a server, drawn by the script's seed."""
     return Sky(server.store.resources, Random(f"weather {script.script.seed}"))
@@ -135,7 +171,9 @@ def assemble(
         run=settings.job_run_time,
         volume_limits=settings.volume_limits,
     )
-    book = FateBook()
+    silent = silent_nodes(server.direct.list("nodes")) if settings.state else ()
+    dead = NodeFate(dead_since=runtime.clock.now())
+    book = FateBook(tuple(FateRule(fate=dead, name=name) for name in silent))
     parts = all_parts(server, policy, book)
     direction = None
     if staging is not None:

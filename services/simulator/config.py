@@ -24,6 +24,12 @@ class Settings:
     """File that is written at the start, for `kubectl --kubeconfig`; unset: none."""
     crds: Path | None = None
     """Folder of CRDs that are installed at the start; unset: those of this repository."""
+    state: Path | None = None
+    """Dump or other file of objects that the cluster begins with (docs/capture.md); unset: none."""
+    save_state: Path | None = None
+    """Dump that is written when the simulator ends; unset: none."""
+    state_managed_fields: bool = True
+    """Whether loaded objects keep their `metadata.managedFields`."""
     script: Path | None = None
     """Scenario script that is played from the start on (docs/scenarios.md); unset: none."""
     boot_delay: timedelta = timedelta(seconds=1)

@@ -115,6 +115,8 @@ class GarbageCollector:
             owner_address = self._uids.get(reference["uid"])
             owner = self._object(owner_address) if owner_address is not None else None
             if owner is None:
+                if reference["uid"] in self._store.strangers:
+                    living.append(reference)
                 continue
             meta = owner["metadata"]
             leaving = "deletionTimestamp" in meta and FOREGROUND in meta.get("finalizers", ())

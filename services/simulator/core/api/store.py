@@ -89,6 +89,8 @@ class Store:
         self.plugins = plugins
         self.gates = gates
         self.storage = Storage(history=history)
+        self.strangers: set[str] = set()
+        """Uids of owners that are somewhere else: who names one is no orphan."""
         self.resources = Catalogue(BUILTIN)
         self.definitions = Definitions(self.resources, self.storage, self.timestamp)
         self._boot()

@@ -239,3 +239,23 @@ def test_a_pool_that_no_api_server_lets_in_is_refused_and_told_of_in_the_plan() 
 
     assert ["spec.weight" in one.message for one in loaded.refused] == [True]
     assert [one.problems for one in taken(loaded.state).nodepools.values()] != [()]
+
+
+def test_kubernetes_own_priority_classes_count_as_every_cluster_has_them() -> None:
+    def a_class(name: str, value: int) -> Document:
+        kind = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass"}
+        return {**kind, "metadata": {"name": name}, "value": value}
+
+    loaded = _load(
+        a_class("system-node-critical", 2_000_001_000),
+        a_class("system-cluster-critical", 2_000_000_000),
+        a_class("mine", 2_000_000_000),
+    )
+
+    assert [one.name for one in loaded.refused] == ["mine"]
+
+
+def test_the_header_of_a_dump_is_passed_over() -> None:
+    loaded = _load({"apiVersion": "joiner.io/v1", "kind": "ClusterDump"}, a_nodepool())
+
+    assert (loaded.refused, loaded.notes) == ((), ())
