@@ -11,30 +11,19 @@ from pathlib import Path
 
 from rich.console import Console
 
+from cli.run import cluster
 from cli.run.in_process import Wanted, Whole, put_together
 from libs.checker.state import check_state
 from libs.oracle.check import Violation
 from libs.runtime.virtual import run_virtual
+from services.simulator.memory_api import MemoryKubeApi
 from services.simulator.script import journal
-from services.simulator.script.chronicle import CLAIMS
 from services.simulator.script.journal import Entry
 from services.simulator.script.reading import Loaded, load
 from services.simulator.script.timing import length
 
 FAILED = 1
 
-_JUDGED = {
-    "nodes": "Node",
-    "namespaces": "Namespace",
-    "persistentvolumes": "PersistentVolume",
-    "persistentvolumeclaims": "PersistentVolumeClaim",
-    "storageclasses.storage.k8s.io": "StorageClass",
-    "csidrivers.storage.k8s.io": "CSIDriver",
-    "csinodes.storage.k8s.io": "CSINode",
-    "csistoragecapacities.storage.k8s.io": "CSIStorageCapacity",
-    CLAIMS: "NodeClaim",
-    "pods": "Pod",
-}
 _SUMMED_UP_EVERY = timedelta(seconds=30)
 _SHOWN = 20
 _AT_REST = frozenset({"runs", "ended"})
@@ -84,7 +73,7 @@ def play(loaded: Loaded, story: "Story", *, joiner: bool = True, catalogue: str 
         async with put_together(wanted) as whole:
             story.whole = whole
             await whole.world.sleep(span)
-            return _outcome(whole, story)
+            return await _outcome(whole, story)
 
     return run_virtual(run(), limit=span + timedelta(hours=1))
 
@@ -139,9 +128,8 @@ class Story:
             self.console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _outcome(whole: Whole, story: Story) -> Outcome:
-    api = whole.server.direct
-    objects = [(kind, obj) for resource, kind in _JUDGED.items() for obj in api.list(resource)]
+async def _outcome(whole: Whole, story: Story) -> Outcome:
+    objects = await cluster.judged_objects(MemoryKubeApi(whole.server))
     pods = whole.chronicle.states("pods")
     return Outcome(
         entries=tuple(story.entries),
