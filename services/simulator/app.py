@@ -170,6 +170,7 @@ def assemble(
         stop=settings.pod_stop_delay,
         run=settings.job_run_time,
         volume_limits=settings.volume_limits,
+        every_node=settings.state is not None,
     )
     silent = silent_nodes(server.direct.list("nodes")) if settings.state else ()
     dead = NodeFate(dead_since=runtime.clock.now())

@@ -81,7 +81,7 @@ class Agents:
 
     def _see(self, change: Change, now: datetime) -> None:
         name, node = change.key, change.new
-        if node is None or not node_report.is_simulated(node):
+        if node is None or not (self._policy.every_node or node_report.is_simulated(node)):
             self._agents.pop(name, None)
             for table in (self._boots, self._beats, self._turns):
                 table.drop(name)

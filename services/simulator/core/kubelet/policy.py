@@ -24,5 +24,8 @@ class KubeletPolicy:
     """Between two renewals of a node's lease."""
     report: timedelta = timedelta(minutes=5)
     """Between two reports of a node's status in which nothing changes."""
+    every_node: bool = False
+    """Whether every Node has a simulated kubelet, as in a cluster that is re-enacted; else those
+    of KWOK alone have one."""
     volume_limits: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
     """How many volumes a node attaches, by CSI driver; these drivers are on every node."""

@@ -1,6 +1,7 @@
 """State is loaded as it was, saved whole, and lives on."""
 
 import asyncio
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ def meta(name: str, revision: int = 1, **more: Any) -> Document:
     return {
         "name": name,
         "uid": f"uid-{name}",
-        "creationTimestamp": "2025-01-01T00:00:00Z",
+        "creationTimestamp": OLD,
         "resourceVersion": str(revision),
         **more,
     }
@@ -285,6 +286,37 @@ def test_pods_that_ran_run_on_and_are_replaced_when_they_go(tmp_path: Path) -> N
 
 def names(server: ApiServer) -> set[str]:
     return {one["metadata"]["name"] for one in server.direct.list("pods")}
+
+
+def test_nodes_of_any_cloud_live_on_and_silent_ones_stay_silent(tmp_path: Path) -> None:
+    def a_machine(name: str, ready: str) -> Document:
+        conditions = [{"type": "Ready", "status": ready, "lastTransitionTime": OLD}]
+        given = a_node(name, providerID=f"aws:///a/{name}")
+        status = {**given["status"], "conditions": conditions}
+        metadata = {**meta(name), "labels": given["metadata"]["labels"]}
+        return a_live("Node", metadata, spec=given["spec"], status=status)
+
+    path = tmp_path / "nodes.jsonl"
+    lines = [a_machine("alive", "True"), a_machine("silent", "Unknown")]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+
+    async def scenario() -> dict[str, str]:
+        settings = Settings(state=path)
+        server = new_server(settings, a_runtime("simulator"))
+        load_state(settings, server)
+        await lived(server, settings, 120)
+        return {one["metadata"]["name"]: readiness(one) for one in server.direct.list("nodes")}
+
+    assert run_virtual(scenario()) == {"alive": "True", "silent": "Unknown"}
+
+
+OLD = "2025-01-01T00:00:00Z"
+
+
+def readiness(node: Document) -> str:
+    return next(
+        str(one["status"]) for one in node["status"]["conditions"] if one["type"] == "Ready"
+    )
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
