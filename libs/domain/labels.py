@@ -99,6 +99,8 @@ def qualified_name_problem(text: str) -> str | None:
     prefix, slash, name = text.rpartition("/")
     if slash and (problem := subdomain_problem(prefix)):
         return f"prefix of {text!r}: {problem}"
+    if not name:
+        return f"name part of {text!r} must not be empty" if text else "must not be empty"
     if len(name) > _LONGEST_NAME:
         return f"name part of {text!r} is longer than {_LONGEST_NAME} characters"
     if not _NAME.fullmatch(name):

@@ -10,13 +10,21 @@ from heapq import nlargest
 _COMPARED = 500
 """Most names that are compared letter by letter: those that begin and end most alike."""
 _LETTERS_PER_SLIP = 5
+_ALSO_CALLED = {
+    "aarch64": "arm64",
+    "x64": "amd64",
+    "x86-64": "amd64",
+    "x86_64": "amd64",
+}
+"""What kernels and compilers call what Kubernetes knows by another name."""
 
 
 def nearest(word: str, known: Iterable[str], most: int = 1) -> tuple[str, ...]:
     """Return the names that are a slip away from the word, nearest first; ties by name.
 
     A slip is a letter too many, too few, wrong, or two that changed places; one is allowed for
-    every five letters that are begun, and none in words of less than three.
+    every five letters that are begun, and none in words of less than three. Nearest of all is what
+    others call so.
 
     Args:
         word: what was written; itself is never an answer.
@@ -25,11 +33,14 @@ def nearest(word: str, known: Iterable[str], most: int = 1) -> tuple[str, ...]:
     """
     if len(word) < 3:
         return ()
+    given = frozenset(known)
     allowed = -(-len(word) // _LETTERS_PER_SLIP)
-    near = {name for name in known if abs(len(name) - len(word)) <= allowed and name != word}
+    near = {name for name in given if abs(len(name) - len(word)) <= allowed and name != word}
     alike = nlargest(_COMPARED, sorted(near), key=lambda name: _shared(word, name))
     found = [(slips(word, name), name) for name in alike]
-    return tuple(name for count, name in sorted(found) if count <= allowed)[:most]
+    meant = _ALSO_CALLED.get(word.lower())
+    others = (name for count, name in sorted(found) if count <= allowed and name != meant)
+    return (*((meant,) if meant in given else ()), *others)[:most]
 
 
 def slips(left: str, right: str) -> int:

@@ -193,7 +193,36 @@ def _suiting(
 
 def none_suits(claim: PersistentVolumeClaim, storage_class: str, offer: Offer) -> str:
     """Return why a claim may take none of the free volumes of its class, in numbers."""
-    free = offer.free.get(storage_class, ())
+    kept = offer.kept.get((claim.metadata.namespace, claim.metadata.name), ())
+    told = "".join(
+        f'; persistentvolume "{one.metadata.name}" is kept for it, and {why}'
+        for one in kept
+        if (why := _against_kept(claim, storage_class, one))
+    )
+    return f"{_none_of_free(claim, offer.free.get(storage_class, ()))}{told}"
+
+
+def _against_kept(
+    claim: PersistentVolumeClaim, storage_class: str, volume: PersistentVolume
+) -> str:
+    """Return why a claim may not take a volume that is kept for one of its name."""
+    owner = volume.spec.claim_ref
+    if owner is not None and owner.uid not in ("", claim.metadata.uid):
+        return "was an earlier claim's of that name"
+    for one in free_volumes((volume,)):
+        if one.storage_class != storage_class:
+            return (
+                f'is of storageclass "{one.storage_class}"'
+                if one.storage_class
+                else "is of no class"
+            )
+        if _size(claim.spec.resources.requests) > one.size:
+            return f"is too small: {volume.spec.capacity.get('storage', 0)}"
+        return "" if _suits(claim, volume) else "is of another mode"
+    return "is not legible"
+
+
+def _none_of_free(claim: PersistentVolumeClaim, free: Sequence[FreeVolume]) -> str:
     if not free:
         return "there is no free one of it"
     wanted = claim.spec.resources.requests.get("storage", 0)

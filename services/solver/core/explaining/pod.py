@@ -26,6 +26,7 @@ from services.solver.core.explaining.trial import (
 )
 from services.solver.core.explaining.unused_nodes import unused_nodes
 from services.solver.core.packing.gangs import short_message
+from services.solver.core.reasons.nearest_miss import OUT_FOR_ALL
 from services.solver.core.reasons.reasons import headline
 from services.solver.core.reasons.standing_reasons import bin_rejection, nearest_bins
 
@@ -238,7 +239,7 @@ def _message(
     if not found.rejections:
         return reason.message
     nearest = _refusal(state, helping[0]) if helping else None
-    if nearest is None:
+    if nearest is None or nearest.rule in OUT_FOR_ALL:
         return found.message
     return headline(found.rejections, found.untold_pools, nearest)
 

@@ -4,7 +4,8 @@ Apart because nodes and pools are weighed against each other here alone. Nearest
 smallest change would mend: by the order in which changes are held to be small (`ChangeKind`), then
 by the share of what is asked that is missing, then nodes before pools, since they cost nothing,
 then in the order in which pools are tried. Taints are asked about before most rules and may hide
-another one: what would refuse a pod that tolerates them, too, is never nearest if it need not be.
+another one: what would refuse a pod that tolerates them, too, is never nearest if it need not be,
+and a pool that nothing is bought from for anybody only where there is nothing else.
 An explanation, which tries changes, begins with what the smallest one that works leads to instead.
 """
 
@@ -30,18 +31,22 @@ _SMALLEST_FIRST = (
     Rule.RESOURCES,
     Rule.HOST_PORTS,
     Rule.VOLUME_TOPOLOGY,
+    Rule.VOLUME_BINDING,
     Rule.VOLUME_CLAIM,
     Rule.VOLUME_LIMITS,
     Rule.STORAGE_CAPACITY,
     Rule.DEVICES,
     Rule.POOL_LIMITS,
-    Rule.POOL_REQUIREMENTS,
     Rule.MIN_VALUES,
     Rule.RESERVATIONS,
     Rule.OFFERINGS,
     Rule.NODE_FEATURES,
     Rule.NODE_UNAVAILABLE,
 )
+OUT_FOR_ALL = frozenset(
+    {Rule.POOL_REQUIREMENTS, Rule.POOL_NOT_READY, Rule.POOL_STATIC, Rule.CATALOGUE}
+)
+"""Rules by which a pool is out, whoever waits."""
 _SIZES = {rule: size for size, rule in enumerate(_SMALLEST_FIRST)}
 
 
@@ -57,9 +62,10 @@ def nearest_miss(
         rejections: by the pools, in the order in which they are tried.
     """
     plain, hiding = _apart(bearing_all(case), bins, refusals)
-    pools = _without_hiding(bearing_all(case), rejections)
-    found = [*_nearest_bin(case, bins, plain), *pools]
-    return min(found or [*_nearest_bin(case, bins, hiding), *rejections], key=_size, default=None)
+    pools = [one for one in rejections if one.rule not in OUT_FOR_ALL]
+    found = [*_nearest_bin(case, bins, plain), *_without_hiding(bearing_all(case), pools)]
+    found = found or [*_nearest_bin(case, bins, hiding), *pools] or [*rejections]
+    return min(found, key=_size, default=None)
 
 
 def _apart(bearing: Case, bins: Bins, refusals: Refusals) -> tuple[Refusals, Refusals]:

@@ -36,6 +36,15 @@ def test_among_thousands_of_names_the_nearest_is_found() -> None:
 
 
 @pytest.mark.parametrize(
+    ("word", "meant"),
+    [("x86_64", "amd64"), ("x86-64", "amd64"), ("X64", "amd64"), ("aarch64", "arm64")],
+)
+def test_what_others_call_an_architecture_is_meant(word: str, meant: str) -> None:
+    assert spelling.nearest(word, ["amd64", "arm64"]) == (meant,)
+    assert spelling.nearest(word, ["s390x"]) == ()
+
+
+@pytest.mark.parametrize(
     ("left", "right", "count"),
     [("", "", 0), ("", "abc", 3), ("abc", "acb", 1), ("kitten", "sitting", 3), ("ab", "ba", 1)],
 )
