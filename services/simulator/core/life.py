@@ -3,6 +3,7 @@
 Node states come first and the scheduler last, so that within one round it sees what all others did.
 """
 
+from services.simulator.core.api.metrics_api import MetricsApi
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.client import Client
 from services.simulator.core.controllers.budget import budget_controller
@@ -16,6 +17,7 @@ from services.simulator.core.controllers.job import job_controller
 from services.simulator.core.controllers.node_lifecycle import NodeLifecycle
 from services.simulator.core.controllers.pod_garbage import pod_garbage_controller
 from services.simulator.core.controllers.replica_set import replica_set_controller
+from services.simulator.core.controllers.scaling.autoscaler import HorizontalAutoscaler
 from services.simulator.core.controllers.stateful_set import stateful_set_controller
 from services.simulator.core.controllers.taint_eviction import taint_eviction_controller
 from services.simulator.core.controllers.volume_binder import volume_binder
@@ -24,13 +26,26 @@ from services.simulator.core.kubelet.kubelets import Kubelets
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.part import Part
 from services.simulator.core.scheduler.scheduler import Scheduler
+from services.simulator.core.usage.meter import Meter, UsageBook
 
 
 def all_parts(
-    server: ApiServer, kubelets: KubeletPolicy, fates: FateBook | None = None
+    server: ApiServer,
+    kubelets: KubeletPolicy,
+    fates: FateBook | None = None,
+    usage: UsageBook | None = None,
 ) -> tuple[Part, ...]:
-    """Return the parts of one cluster; `fates` says what befalls its nodes."""
+    """Return the parts of one cluster, and let its server serve the metrics API.
+
+    Args:
+        server: the cluster's API.
+        kubelets: how long things take.
+        fates: what befalls nodes.
+        usage: what pods use.
+    """
     api, client = server.direct, Client(server.direct)
+    meter = Meter(client, usage or UsageBook())
+    server.metrics = MetricsApi(server.store, meter)
     return (
         Kubelets(client, kubelets, fates or FateBook()),
         NodeLifecycle(client),
@@ -42,6 +57,7 @@ def all_parts(
         daemon_set_controller(client),
         job_controller(client),
         cron_job_controller(client),
+        HorizontalAutoscaler(client, server.store, meter),
         budget_controller(client),
         ephemeral_claim_controller(client),
         volume_binder(client),

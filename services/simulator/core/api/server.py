@@ -13,6 +13,7 @@ from services.simulator.core.api import (
     deletion,
     discovery,
     errors,
+    metrics_api,
     negotiation,
     openapi,
     reviews,
@@ -30,6 +31,7 @@ from services.simulator.core.api.messages import (
     head_of,
     to_json,
 )
+from services.simulator.core.api.metrics_api import MetricsApi
 from services.simulator.core.api.negotiation import Accepted, decode_body
 from services.simulator.core.api.options import (
     delete_options,
@@ -72,6 +74,8 @@ class ApiServer:
         sources = Sources(now=clock_now, uids=ids, suffixes=suffixes)
         self.store = Store(sources, plugins=plugins, gates=gates)
         self.direct = DirectApi(self.store)
+        self.metrics: MetricsApi | None = None
+        """What serves the metrics API, once somebody measures."""
         self._token = token
 
     def handle(self, request: Request) -> Response:
@@ -124,9 +128,15 @@ class ApiServer:
 
     # Reading
 
+    def _source(self, route: Route) -> Store | MetricsApi:
+        """Return where the objects of a route are: some are computed when they are asked for."""
+        computed = self.metrics is not None and route.resource.group == metrics_api.GROUP
+        return self.metrics if computed and self.metrics is not None else self.store
+
     def _get(self, request: Request, route: Route) -> Response:
         accept = negotiation.accepted(request.headers.get("accept", ""))
-        version = self.store.read(route.resource, route.name, route.namespace or "")
+        source = self._source(route)
+        version = source.read(route.resource, route.name, route.namespace or "")
         return self._one(request, route.resource, version, accept)
 
     def _one(
@@ -143,7 +153,8 @@ class ApiServer:
 
     def _list(self, request: Request, route: Route) -> Response:
         accept = negotiation.accepted(request.headers.get("accept", ""))
-        page = self.store.page(route.resource, route.namespace, list_options(request))
+        source, options = self._source(route), list_options(request)
+        page = source.page(route.resource, route.namespace, options)
         return self._page(request, route.resource, page, accept)
 
     def _page(self, request: Request, resource: Resource, page: Page, accept: Accepted) -> Response:

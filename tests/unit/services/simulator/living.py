@@ -10,13 +10,13 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 
 from libs.runtime.clock import LoopClock
-from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.kubelet.fate import FateBook
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.life import all_parts
 from services.simulator.core.objects import controller_of
+from services.simulator.core.usage.meter import UsageBook
 from services.simulator.loop import LifeLoop
 from services.simulator.metrics import Metrics
 from tests.support.world import a_runtime
@@ -29,8 +29,9 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
 class Living:
     """The API of a cluster whose parts run beside the test."""
 
-    def __init__(self, api: DirectApi, clock: LoopClock, registry: CollectorRegistry) -> None:
-        self.api = api
+    def __init__(self, server: ApiServer, clock: LoopClock, registry: CollectorRegistry) -> None:
+        self.server = server
+        self.api = server.direct
         self.clock = clock
         self.registry = registry
 
@@ -60,20 +61,22 @@ class Living:
 
 @contextlib.asynccontextmanager
 async def living(
-    policy: KubeletPolicy | None = None, fates: FateBook | None = None
+    policy: KubeletPolicy | None = None,
+    fates: FateBook | None = None,
+    usage: UsageBook | None = None,
 ) -> AsyncIterator[Living]:
     clock = LoopClock(START)
     runtime, numbers = a_runtime(clock=clock), itertools.count()
     server = ApiServer(
         clock.now, runtime.new_id, lambda: f"{next(numbers):05}", plugins=ALL_PLUGINS
     )
-    parts = all_parts(server, policy or KubeletPolicy(), fates)
+    parts = all_parts(server, policy or KubeletPolicy(), fates, usage)
     registry = CollectorRegistry()
     metrics = Metrics(registry, clock, [part.name for part in parts])
     loop = LifeLoop(server.store, parts, clock, metrics)
     task = asyncio.create_task(loop.run(), name="life")
     try:
-        yield Living(server.direct, clock, registry)
+        yield Living(server, clock, registry)
     finally:
         failed = task.done()
         task.cancel()

@@ -1,0 +1,1 @@
+"""What pods would use if they ran: synthetic traces, read by the metrics API and autoscalers."""
