@@ -107,7 +107,7 @@ class _ChangeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ChangeKind
     CHANGE_KIND_HOST_PORT: _ChangeKind.ValueType  # 11
     """One host port less."""
     CHANGE_KIND_VOLUME: _ChangeKind.ValueType  # 12
-    """One volume in another place, or one that several pods may use."""
+    """One volume more, in another place, or one that several pods may use; or another claim."""
     CHANGE_KIND_GANG: _ChangeKind.ValueType  # 13
     """A smaller gang."""
     CHANGE_KIND_POOL_LIMIT: _ChangeKind.ValueType  # 14
@@ -151,7 +151,7 @@ CHANGE_KIND_REQUEST: ChangeKind.ValueType  # 10
 CHANGE_KIND_HOST_PORT: ChangeKind.ValueType  # 11
 """One host port less."""
 CHANGE_KIND_VOLUME: ChangeKind.ValueType  # 12
-"""One volume in another place, or one that several pods may use."""
+"""One volume more, in another place, or one that several pods may use; or another claim."""
 CHANGE_KIND_GANG: ChangeKind.ValueType  # 13
 """A smaller gang."""
 CHANGE_KIND_POOL_LIMIT: ChangeKind.ValueType  # 14

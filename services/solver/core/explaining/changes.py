@@ -28,6 +28,7 @@ from services.solver.core.explaining.candidate import (
     once,
     smallest,
 )
+from services.solver.core.explaining.free_volume_changes import free_volume_candidates
 from services.solver.core.explaining.limit_changes import limit_candidates
 from services.solver.core.explaining.pod_changes import pod_candidates
 from services.solver.core.explaining.pool_changes import pool_candidates
@@ -60,6 +61,7 @@ def _candidates(question: Question) -> Iterator[Candidate]:
     yield from pod_candidates(question)
     yield from spread_candidates(question)
     yield from request_candidates(question)
+    yield from free_volume_candidates(question)
     yield from limit_candidates(question)
     yield from pool_candidates(question)
 
