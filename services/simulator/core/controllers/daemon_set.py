@@ -18,6 +18,8 @@ from services.simulator.core.api.frozen import thaw
 from services.simulator.core.client import Client, controller_uid
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
+from services.simulator.core.controllers.revisions import DAEMON_HASH as REVISION
+from services.simulator.core.controllers.revisions import Revisions, hash_of
 from services.simulator.core.controllers.rollout import scaled
 from services.simulator.core.objects import (
     Object,
@@ -30,7 +32,6 @@ from services.simulator.core.objects import (
 from services.simulator.core.part import earliest
 
 DAEMON_SETS = "daemonsets.apps"
-REVISION = "controller-revision-hash"
 
 
 class Allowed(NamedTuple):
@@ -38,6 +39,16 @@ class Allowed(NamedTuple):
 
     start: bool
     stay: bool
+
+
+class Wanted(NamedTuple):
+    """What a DaemonSet asks for."""
+
+    daemon_set: Object
+    revision: str
+    """Of its present template."""
+    allowed: Mapping[str, Allowed]
+    """By node."""
 
 
 class Eligibility:
@@ -82,7 +93,7 @@ def daemon_set_controller(client: Client) -> Controller:
     """Return the controller of DaemonSets."""
     api = client.api
     owned = client.index("pods", controller_uid)
-    eligibility = Eligibility(client)
+    eligibility, revisions = Eligibility(client), Revisions(client)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         eligibility.follow()
@@ -92,10 +103,13 @@ def daemon_set_controller(client: Client) -> Controller:
             return None
         uid = daemon_set["metadata"]["uid"]
         allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes.objects}
+        wanted = Wanted(daemon_set, hash_of(revisions.present(daemon_set)), allowed)
         if not is_deleting(daemon_set):
-            _place(client, daemon_set, allowed, _by_node(owned.of(uid)), now)
-            _renew(client, daemon_set, allowed, _by_node(owned.of(uid)), now)
-        return _report(api, daemon_set, allowed, _by_node(owned.of(uid)), now)
+            _place(client, wanted, _by_node(owned.of(uid)), now)
+            _renew(client, wanted, _by_node(owned.of(uid)), now)
+            used = {labels_of(pod).get(REVISION, "") for pod in owned.of(uid)}
+            revisions.forget_old(daemon_set, used)
+        return _report(api, wanted, _by_node(owned.of(uid)), now)
 
     def every_daemon_set(_node: Object) -> Iterable[str]:
         return map(key_of, api.list(DAEMON_SETS))
@@ -128,12 +142,9 @@ def _by_node(present: Iterable[Object]) -> dict[str, list[Object]]:
 
 
 def _place(
-    client: Client,
-    daemon_set: Object,
-    allowed: Mapping[str, Allowed],
-    present: Mapping[str, list[Object]],
-    now: datetime,
+    client: Client, wanted: Wanted, present: Mapping[str, list[Object]], now: datetime
 ) -> None:
+    daemon_set, revision, allowed = wanted
     nowhere = Allowed(start=False, stay=False)
     for node, there in present.items():
         if node not in allowed and any(pod["spec"].get("nodeName") for pod in there):
@@ -145,14 +156,14 @@ def _place(
                 pods.remove(client, daemon_set, pod, now)
     for node, may in allowed.items():
         if may.start and not present.get(node):
-            pods.create(client, daemon_set, new_pod(daemon_set, node), now)
+            pods.create(client, daemon_set, new_pod(daemon_set, revision, node), now)
 
 
-def new_pod(daemon_set: Object, node: str) -> Object:
-    """Return the pod of a DaemonSet for a node."""
+def new_pod(daemon_set: Object, revision: str, node: str) -> Object:
+    """Return the pod of a DaemonSet's present revision for a node."""
     template = daemon_set["spec"]["template"]
     pod = pods.pod_from(daemon_set, template)
-    pod["metadata"]["labels"] = {**labels_of(pod), REVISION: pods.hash_of(template)}
+    pod["metadata"]["labels"] = {**labels_of(pod), REVISION: revision}
     field = {"key": "metadata.name", "operator": "In", "values": [node]}
     required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
     affinity = pod["spec"].setdefault("affinity", {})
@@ -163,17 +174,13 @@ def new_pod(daemon_set: Object, node: str) -> Object:
 
 
 def _renew(
-    client: Client,
-    daemon_set: Object,
-    allowed: Mapping[str, Allowed],
-    present: Mapping[str, list[Object]],
-    now: datetime,
+    client: Client, wanted: Wanted, present: Mapping[str, list[Object]], now: datetime
 ) -> None:
     """Delete pods of old templates, as many as may be unavailable at once."""
+    daemon_set, revision, allowed = wanted
     strategy = daemon_set["spec"]["updateStrategy"]
     if strategy["type"] != "RollingUpdate":
         return
-    wanted = pods.hash_of(daemon_set["spec"]["template"])
     nodes = [node for node, may in allowed.items() if may.start]
     most = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
     room = max(1, scaled(most, len(nodes), up=True))
@@ -182,7 +189,7 @@ def _renew(
         there = pods.active(present.get(node, ()))
         if not any(map(pods.is_ready, there)):
             room -= 1
-        old += [pod for pod in there if labels_of(pod).get(REVISION) != wanted]
+        old += [pod for pod in there if labels_of(pod).get(REVISION) != revision]
     # An old pod that is not ready takes nothing away.
     for pod in [pod for pod in old if not pods.is_ready(pod)]:
         pods.remove(client, daemon_set, pod, now)
@@ -191,13 +198,10 @@ def _renew(
 
 
 def _report(
-    api: DirectApi,
-    daemon_set: Object,
-    allowed: Mapping[str, Allowed],
-    present: Mapping[str, Sequence[Object]],
-    now: datetime,
+    api: DirectApi, wanted: Wanted, present: Mapping[str, Sequence[Object]], now: datetime
 ) -> datetime | None:
-    spec, wanted = daemon_set["spec"], pods.hash_of(daemon_set["spec"]["template"])
+    daemon_set, revision, allowed = wanted
+    spec = daemon_set["spec"]
     there = {node: pods.active(found) for node, found in present.items()}
     desired = [node for node, may in allowed.items() if may.start]
     scheduled = [there[node][0] for node in desired if there.get(node)]
@@ -214,7 +218,7 @@ def _report(
         "numberReady": len(instants),
         "numberAvailable": available or None,
         "numberUnavailable": len(desired) - available or None,
-        "updatedNumberScheduled": sum(labels_of(pod).get(REVISION) == wanted for pod in scheduled)
+        "updatedNumberScheduled": sum(labels_of(pod).get(REVISION) == revision for pod in scheduled)
         or None,
     }
     pods.write_status(api, DAEMON_SETS, daemon_set, status)

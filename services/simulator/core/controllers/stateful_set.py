@@ -1,6 +1,6 @@
 """StatefulSets: pods with a number each, made and removed in order, with claims that outlive them.
 
-Old templates are not kept: a pod that is made anew below the partition gets the present one.
+A pod that is made anew below the partition gets the present template, too.
 
 Source: Kubernetes documentation, "StatefulSets".
 """
@@ -15,6 +15,7 @@ from services.simulator.core.api.frozen import thaw
 from services.simulator.core.client import Client, controller_uid
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
+from services.simulator.core.controllers.revisions import Revisions
 from services.simulator.core.objects import Object, has_ended, is_deleting, labels_of, split_key
 from services.simulator.core.part import earliest
 
@@ -26,7 +27,7 @@ REVISION = "controller-revision-hash"
 def stateful_set_controller(client: Client) -> Controller:
     """Return the controller of StatefulSets."""
     api = client.api
-    owned = client.index("pods", controller_uid)
+    owned, revisions = client.index("pods", controller_uid), Revisions(client)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
@@ -34,9 +35,13 @@ def stateful_set_controller(client: Client) -> Controller:
         if stateful_set is None:
             return None
         uid = stateful_set["metadata"]["uid"]
+        wanted = revisions.present(stateful_set)["metadata"]["name"]
         if not is_deleting(stateful_set):
-            _move(client, stateful_set, _by_ordinal(stateful_set, owned.of(uid)), now)
-        return _report(api, stateful_set, owned.of(uid), now)
+            present = _by_ordinal(stateful_set, owned.of(uid))
+            _move(client, stateful_set, wanted, present, now)
+            used = {labels_of(pod).get(REVISION, "") for pod in owned.of(uid)}
+            revisions.forget_old(stateful_set, used)
+        return _report(api, stateful_set, wanted, owned.of(uid), now)
 
     sources = {STATEFUL_SETS: itself, "pods": its_controller("StatefulSet")}
     return Controller("statefulset", client, sources, reconcile)
@@ -55,7 +60,7 @@ def _ordinals(spec: Mapping[str, Any]) -> range:
 
 
 def _move(
-    client: Client, stateful_set: Object, present: Mapping[int, Object], now: datetime
+    client: Client, stateful_set: Object, wanted: str, present: Mapping[int, Object], now: datetime
 ) -> None:
     """Take the next step, or with parallel management the next steps, towards what is wanted."""
     spec = stateful_set["spec"]
@@ -65,7 +70,7 @@ def _move(
             pods.remove(client, stateful_set, pod, now)
     for ordinal in _ordinals(spec):
         if ordinal not in present:
-            _create(client, stateful_set, ordinal, now)
+            _create(client, stateful_set, wanted, ordinal, now)
         if in_order and not _is_available(present.get(ordinal), spec, now):
             return
     surplus = sorted(set(present) - set(_ordinals(spec)), reverse=True)
@@ -73,7 +78,7 @@ def _move(
         if not is_deleting(present[ordinal]):
             pods.remove(client, stateful_set, present[ordinal], now)
     if not surplus:
-        _renew(client, stateful_set, present, now)
+        _renew(client, stateful_set, wanted, present, now)
 
 
 def _is_available(pod: Object | None, spec: Mapping[str, Any], now: datetime) -> bool:
@@ -84,10 +89,10 @@ def _is_available(pod: Object | None, spec: Mapping[str, Any], now: datetime) ->
 
 
 def _renew(
-    client: Client, stateful_set: Object, present: Mapping[int, Object], now: datetime
+    client: Client, stateful_set: Object, wanted: str, present: Mapping[int, Object], now: datetime
 ) -> None:
     """Delete the last pod of an old template once all after it are new and available."""
-    spec, wanted = stateful_set["spec"], revision_of(stateful_set)
+    spec = stateful_set["spec"]
     if spec["updateStrategy"]["type"] != "RollingUpdate":
         return
     partition = (spec["updateStrategy"].get("rollingUpdate") or {}).get("partition", 0)
@@ -102,12 +107,7 @@ def _renew(
             return
 
 
-def revision_of(stateful_set: Mapping[str, Any]) -> str:
-    """Return the name of the present template's revision."""
-    return f"{stateful_set['metadata']['name']}-{pods.hash_of(stateful_set['spec']['template'])}"
-
-
-def _create(client: Client, stateful_set: Object, ordinal: int, now: datetime) -> None:
+def _create(client: Client, stateful_set: Object, wanted: str, ordinal: int, now: datetime) -> None:
     meta, spec = stateful_set["metadata"], stateful_set["spec"]
     name = f"{meta['name']}-{ordinal}"
     pod = pods.pod_from(stateful_set, spec["template"])
@@ -117,7 +117,7 @@ def _create(client: Client, stateful_set: Object, ordinal: int, now: datetime) -
         **labels_of(pod),
         "statefulset.kubernetes.io/pod-name": name,
         "apps.kubernetes.io/pod-index": str(ordinal),
-        REVISION: revision_of(stateful_set),
+        REVISION: wanted,
     }
     pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName", "")}
     templates = spec.get("volumeClaimTemplates") or ()
@@ -152,9 +152,9 @@ def _claim(stateful_set: Object, template: Mapping[str, Any], pod_name: str) -> 
 
 
 def _report(
-    api: DirectApi, stateful_set: Object, everyone: Sequence[Object], now: datetime
+    api: DirectApi, stateful_set: Object, wanted: str, everyone: Sequence[Object], now: datetime
 ) -> datetime | None:
-    spec, wanted = stateful_set["spec"], revision_of(stateful_set)
+    spec = stateful_set["spec"]
     present = pods.active(everyone)
     new = [pod for pod in present if labels_of(pod).get(REVISION) == wanted]
     waits = [pods.available_at(pod, spec.get("minReadySeconds", 0)) for pod in present]
