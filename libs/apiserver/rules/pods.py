@@ -48,7 +48,7 @@ _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 def validate_pod(pod: Mapping[str, Any]) -> list[FieldError]:
     """Return what is wrong with a pod."""
     spec, meta = pod["spec"], pod["metadata"]
-    found = list(_validate_own_annotations(meta.get("annotations") or {}, "metadata.annotations"))
+    found = validate_own_annotations(pod)
     found += validate_pod_spec(spec, "spec", meta.get("name", ""), of_pod=True)
     if not spec.get("serviceAccountName"):
         found += _tokens(spec)
@@ -56,6 +56,12 @@ def validate_pod(pod: Mapping[str, Any]) -> list[FieldError]:
         for index, container in enumerate(spec.get(kind) or ()):
             found += validate_image_spaces(container, f"spec.{kind}[{index}]")
     return found
+
+
+def validate_own_annotations(pod: Mapping[str, Any]) -> list[FieldError]:
+    """Return what is wrong with the annotations that pods alone have: the part beside the spec."""
+    annotations = pod["metadata"].get("annotations") or {}
+    return list(_validate_own_annotations(annotations, "metadata.annotations"))
 
 
 def validate_new_pod(pod: Mapping[str, Any]) -> list[FieldError]:

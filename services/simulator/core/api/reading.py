@@ -8,6 +8,7 @@ import base64
 import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -18,7 +19,7 @@ from libs.apiserver.types.table import structs
 from services.simulator.core.api import selectors
 from services.simulator.core.api.errors import ApiError, bad_request, expired, internal, invalid
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.storage import Storage, Version
+from services.simulator.core.api.storage import INDEXED, Storage, Version, View
 from services.simulator.core.api.watching import Watch, WatchStart
 
 GONE = "The resourceVersion for the provided list is too old."
@@ -84,28 +85,53 @@ def selection(resource: Resource, options: ListOptions) -> selectors.Predicate |
 def read_page(storage: Storage, resource: Resource, prefix: str, options: ListOptions) -> Page:
     """Return the page that a list asks for."""
     selects = selection(resource, options)
+    start = ""
     if options.continue_:
         revision, start = _decode_token(options.continue_)
         if options.resource_version not in ("", "0"):
             raise bad_request("specifying resource version is not allowed when using continue")
-        states = storage.scan_at(resource.bucket, prefix, revision)
-        if states is None:
-            raise expired(_EXPIRED_TOKEN)
-        states = [version for version in states if version.key >= prefix + start]
     else:
         revision = _list_revision(storage, options)
-        found = storage.scan_at(resource.bucket, prefix, revision)
-        if found is None:
-            raise expired(GONE)
-        states = found
-    if selects is not None:
-        states = [version for version in states if selects(version.object)]
-    limit = options.limit
-    if limit <= 0 or len(states) <= limit:
+    value = _indexed_value(resource, options) if revision == storage.revision else ""
+    if value:
+        view: View | None = storage.view_by_field(resource.bucket, prefix, value, start)
+    else:
+        view = storage.view(resource.bucket, prefix, revision, start)
+    if view is None:
+        raise expired(_EXPIRED_TOKEN if options.continue_ else GONE)
+    return _cut(view, selects, options.limit, revision, prefix)
+
+
+def _indexed_value(resource: Resource, options: ListOptions) -> str:
+    """Return what an indexed field must be, empty if no such field is asked for."""
+    path = INDEXED.get(resource.bucket)
+    if path is None or not options.fields:
+        return ""
+    for term in selectors.parse_fields(options.fields):
+        if term.equal and term.field == ".".join(path):
+            return term.value
+    return ""
+
+
+def _cut(
+    view: View, selects: selectors.Predicate | None, limit: int, revision: int, prefix: str
+) -> Page:
+    """Return the first page of what is selected."""
+    if selects is None:
+        keys = view.keys if limit <= 0 else view.keys[:limit]
+        states = [view[key] for key in keys]
+        remaining: int | None = len(view.keys) - len(keys)
+    else:
+        chosen = (version for version in view if selects(version.object))
+        states = list(chosen if limit <= 0 else islice(chosen, limit + 1))
+        remaining = None
+        if limit <= 0 or len(states) <= limit:
+            return Page(items=states, revision=revision)
+        states.pop()
+    if remaining == 0:
         return Page(items=states, revision=revision)
-    token = _encode_token(revision, states[limit - 1].key.removeprefix(prefix) + "\0")
-    remaining = len(states) - limit if selects is None else None
-    return Page(items=states[:limit], revision=revision, continue_=token, remaining=remaining)
+    token = _encode_token(revision, states[-1].key.removeprefix(prefix) + "\0")
+    return Page(items=states, revision=revision, continue_=token, remaining=remaining)
 
 
 def _list_revision(storage: Storage, options: ListOptions) -> int:

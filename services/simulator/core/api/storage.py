@@ -2,39 +2,58 @@
 
 It is apart from the store because it knows nothing of admission. Laws: every write gets the next
 revision; what is stored is frozen; a bucket's log holds every change after its `horizon`, in order;
-lists are in the order of etcd's keys (`namespace/name` as bytes).
+lists are in the order of etcd's keys (`namespace/name` as bytes); JSON is kept of the newest states
+only, for their writers and watchers, so that a list of everything leaves nothing behind.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from services.simulator.core.api.frozen import FrozenDict, freeze
+from services.simulator.core.api.frozen import FrozenDict, Sharing
 
 Object = dict[str, Any]
 
+INDEXED: Mapping[str, tuple[str, str]] = MappingProxyType({"pods": ("spec", "nodeName")})
+"""The field by which a bucket's objects are found without looking at all: every kubelet, drain
+and informer of a node asks for its pods."""
+
+_ENCODED = 4096
+"""Of how many of the newest states the JSON is kept once it was made."""
+
 
 class Version:
-    """One stored state of an object, with its JSON made once and shared by every reader."""
+    """One stored state of an object, with its JSON made once and shared by every early reader."""
 
-    __slots__ = ("_members", "key", "object", "revision")
+    __slots__ = ("_cooled", "_members", "key", "object", "revision")
 
     def __init__(self, key: str, obj: FrozenDict, revision: int) -> None:
         self.key = key
         self.object: Object = obj
         self.revision = revision
         self._members: bytes | None = None
+        self._cooled = False
 
     @property
     def members(self) -> bytes:
         """Return the JSON members but for kind and apiVersion, with the closing brace."""
-        if self._members is None:
-            self._members = encode_members(self.object)
-        return self._members
+        if self._members is not None:
+            return self._members
+        made = encode_members(self.object)
+        if not self._cooled:
+            self._members = made
+        return made
+
+    def cool(self) -> None:
+        """Keep the JSON no longer."""
+        self._members = None
+        self._cooled = True
 
 
 def encode_members(obj: Object) -> bytes:
@@ -101,6 +120,39 @@ class Bucket:
     """Changes at or before this revision are no longer in the log."""
 
     listeners: list[Callable[[], None]] = field(default_factory=list)
+    indexed: tuple[str, str] | None = None
+    """The field that `by_field` is about."""
+
+    by_field: dict[str, dict[str, None]] = field(default_factory=dict)
+    """The keys of objects by the value of a field, where they have one."""
+
+    def move(self, key: str, old: Version | None, new: Version | None) -> None:
+        """Follow an object in the index."""
+        if self.indexed is None:
+            return
+        before, after = (self._value(state) for state in (old, new))
+        if before == after:
+            return
+        if before is not None:
+            self.by_field[before].pop(key)
+            if not self.by_field[before]:
+                del self.by_field[before]
+        if after is not None:
+            self.by_field.setdefault(after, {})[key] = None
+
+    def _value(self, state: Version | None) -> str | None:
+        if state is None or self.indexed is None:
+            return None
+        above, name = self.indexed
+        value: str | None = state.object[above].get(name)
+        return value
+
+    def span(self, prefix: str, start: str = "") -> list[str]:
+        """Return the keys below a prefix, in order, from `start` on."""
+        low = bisect_left(self.keys, prefix + start)
+        if not prefix:
+            return self.keys[low:]
+        return self.keys[low : bisect_left(self.keys, prefix[:-1] + chr(ord(prefix[-1]) + 1))]
 
     @property
     def end(self) -> int:
@@ -110,6 +162,25 @@ class Bucket:
     def position_after(self, revision: int) -> int:
         """Return the position of the first event after a revision."""
         return self.start + bisect_left(self.log, revision + 1, key=lambda event: event.revision)
+
+
+class View:
+    """Some keys in order, with the states that they had at one revision."""
+
+    __slots__ = ("_now", "_then", "keys")
+
+    def __init__(
+        self, keys: list[str], now: Mapping[str, Version], then: Mapping[str, Version]
+    ) -> None:
+        self.keys = keys
+        self._now = now
+        self._then = then
+
+    def __getitem__(self, key: str) -> Version:
+        return self._then.get(key) or self._now[key]
+
+    def __iter__(self) -> Iterator[Version]:
+        return map(self.__getitem__, self.keys)
 
 
 class Storage:
@@ -122,12 +193,15 @@ class Storage:
 
         self._history = history
         self._buckets: dict[str, Bucket] = {}
+        self._sharing = Sharing()
+        self._warm: deque[Version] = deque()
 
     def bucket(self, name: str) -> Bucket:
         """Return a bucket; it springs into being on first use."""
         bucket = self._buckets.get(name)
         if bucket is None:
-            bucket = self._buckets[name] = Bucket(horizon=self.revision)
+            bucket = Bucket(horizon=self.compacted, indexed=INDEXED.get(name))
+            self._buckets[name] = bucket
         return bucket
 
     def buckets(self) -> Iterator[tuple[str, Bucket]]:
@@ -142,32 +216,46 @@ class Storage:
     def scan(self, bucket: str, prefix: str = "") -> list[Version]:
         """Return the current states below a prefix, in key order."""
         found = self._buckets.get(bucket)
-        if found is None:
+        if found is None or not found.keys:
             return []
         objects = found.objects
-        if not prefix:
-            return [objects[key] for key in found.keys]
-        low = bisect_left(found.keys, prefix)
-        high = bisect_left(found.keys, prefix[:-1] + chr(ord(prefix[-1]) + 1))
-        return [objects[key] for key in found.keys[low:high]]
+        return [objects[key] for key in found.span(prefix)]
 
-    def scan_at(self, bucket: str, prefix: str, revision: int) -> list[Version] | None:
-        """Return the states as of a past revision, None if history does not reach that far."""
+    def view(self, bucket: str, prefix: str, revision: int, start: str = "") -> View | None:
+        """Return the states as of a revision, None if history does not reach that far.
+
+        Args:
+            bucket: where.
+            prefix: of the keys that are wanted.
+            revision: the present one or an earlier one.
+            start: what follows the prefix in the first key that is wanted.
+        """
         if revision < self.compacted:
             return None
         found = self.bucket(bucket)
         later = found.log[found.position_after(revision) - found.start :]
         if not later:
-            return self.scan(bucket, prefix)
+            return View(found.span(prefix, start), found.objects, {})
         if revision < found.horizon:
             return None
-        states: dict[str, Version] = dict(found.objects)
+        then: dict[str, Version | None] = {}
         for event in reversed(later):
-            if event.previous is None:
-                states.pop(event.version.key, None)
-            else:
-                states[event.previous.key] = event.previous
-        return [states[key] for key in sorted(states) if key.startswith(prefix)]
+            then[event.version.key] = event.previous
+        first = prefix + start
+        keys = [key for key in found.span(prefix, start) if then.get(key, True) is not None]
+        gone = [
+            key
+            for key, state in then.items()
+            if state and key not in found.objects and key >= first and key.startswith(prefix)
+        ]
+        known = {key: state for key, state in then.items() if state is not None}
+        return View(sorted([*keys, *gone]) if gone else keys, found.objects, known)
+
+    def view_by_field(self, bucket: str, prefix: str, value: str, start: str = "") -> View:
+        """Return the current states whose `INDEXED` field has a value; else as `view`."""
+        found = self.bucket(bucket)
+        keys = [key for key in found.by_field.get(value, ()) if key.startswith(prefix)]
+        return View(sorted(key for key in keys if key >= prefix + start), found.objects, {})
 
     def write(self, bucket: str, key: str, obj: Object) -> Version:
         """Store a new state of an object and return it.
@@ -177,11 +265,13 @@ class Storage:
         found = self.bucket(bucket)
         self.revision += 1
         obj["metadata"]["resourceVersion"] = str(self.revision)
-        version = Version(key, freeze(obj), self.revision)
+        version = Version(key, self._sharing.freeze(obj), self.revision)
         previous = found.objects.get(key)
         found.objects[key] = version
         if previous is None:
             insort(found.keys, key)
+        found.move(key, previous, version)
+        self._keep_warm(version)
         self._record(found, Event(Change.MODIFIED if previous else Change.ADDED, version, previous))
         return version
 
@@ -192,6 +282,8 @@ class Storage:
         del found.keys[bisect_left(found.keys, key)]
         self.revision += 1
         version = at_revision(previous, self.revision)
+        found.move(key, previous, None)
+        self._keep_warm(version)
         self._record(found, Event(Change.DELETED, version, previous))
         return version
 
@@ -206,6 +298,11 @@ class Storage:
             bucket.start = bucket.end
             bucket.log.clear()
             bucket.horizon = self.revision
+
+    def _keep_warm(self, version: Version) -> None:
+        self._warm.append(version)
+        if len(self._warm) > _ENCODED:
+            self._warm.popleft().cool()
 
     def _record(self, bucket: Bucket, event: Event) -> None:
         bucket.log.append(event)

@@ -19,7 +19,7 @@ Path = tuple[str, ...]
 Fields = frozenset[Path]
 
 NONE: Fields = frozenset()
-_LEAF = FrozenDict()
+_LEAF: dict[str, Any] = FrozenDict()
 
 
 def fields_of(value: Any, shape: Shape) -> Fields:
@@ -130,33 +130,64 @@ def encode(fields: Fields) -> dict[str, Any]:
     return tree
 
 
-def tree_of_changes(old: Any, new: Any, shape: Shape) -> dict[str, Any] | None:
-    """Return the `fieldsV1` form of what was added or changed, None if nothing was.
+def tree_of_new(zero: Mapping[str, Any], new: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+    """Return the `fieldsV1` form of what a new object sets.
 
-    The same as `encode(difference(...)[0])`, without making the set: most objects are only created.
+    The same as `encode(difference(zero, new, shape)[0])`, without making the set: most objects are
+    only created.
+
+    Args:
+        zero: what an object has that sets nothing.
+        new: the object.
+        shape: of both, a struct or map.
     """
-    if not _has_parts(old, new, shape):
-        return _LEAF if old != new else None
-    before = {step: part for step, part, _inner in _parts(old, shape)} if old else {}
     tree: dict[str, Any] = {}
-    for step, part, inner in _parts(new, shape):
-        if step not in before:
-            tree[step] = _tree_of_all(part, inner, shape.kind)
-        elif shape.kind is not Kind.SET:
-            below = tree_of_changes(before[step], part, inner)
-            if below is not None:
-                tree[step] = below
-    return tree or None
+    for name, value in new.items():
+        step, inner = shape.step(name)
+        if name not in zero:
+            tree[step] = _tree_of(value, inner)
+            continue
+        before = zero[name]
+        if before == value:
+            continue
+        below = _LEAF
+        below: dict[str, Any] | None = None
+        if inner.kind is Kind.GRANULAR and isinstance(before, dict) and isinstance(value, dict):
+            below = tree_of_new(before, value, inner)
+        elif before is None:
+            below = _inside(value, inner)
+        if below is None:
+            tree[step] = _LEAF
+        elif below:
+            tree[step] = below
+    return tree
 
 
-def _tree_of_all(value: Any, shape: Shape, parent: Kind) -> dict[str, Any]:
-    parts = _parts(value, shape) if parent is not Kind.SET else []
-    if not parts:
+def _tree_of(value: Any, shape: Shape) -> dict[str, Any]:
+    """Return the tree of a value and of all below it."""
+    if not value or not isinstance(value, dict | list):
         return _LEAF
-    tree: dict[str, Any] = {".": _LEAF}
-    for step, part, inner in parts:
-        tree[step] = _tree_of_all(part, inner, shape.kind)
-    return FrozenDict(tree)
+    tree = _inside(value, shape)
+    if not tree:
+        return _LEAF
+    tree["."] = _LEAF
+    return tree
+
+
+def _inside(value: Any, shape: Shape) -> dict[str, Any] | None:
+    """Return the trees of a value's parts, None if it is owned as a whole."""
+    kind = shape.kind
+    if kind is Kind.GRANULAR and isinstance(value, dict):
+        tree = {}
+        for name, part in value.items():
+            step, inner = shape.step(name)
+            tree[step] = _tree_of(part, inner)
+        return tree
+    if kind is Kind.KEYED and isinstance(value, list):
+        return {key_step(item, shape): _tree_of(item, shape.member("")) for item in value}
+    if kind is Kind.SET and isinstance(value, list):
+        return dict.fromkeys(map(value_step, value), _LEAF)
+    return None
 
 
 def decode(tree: Mapping[str, Any]) -> Fields:

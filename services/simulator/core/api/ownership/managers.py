@@ -128,7 +128,7 @@ def by_update(resource: Resource, me: Manager) -> Managing:
 
 def _of_creator(resource: Resource, new: Object, me: Manager) -> list[Object]:
     before = {**blank(resource), "metadata": {}}
-    tree = fieldsets.tree_of_changes(before, new, shape_of(resource)) or {}
+    tree = fieldsets.tree_of_new(before, new, shape_of(resource))
     metadata = tree.pop("f:metadata", {})
     kept = {step: below for step, below in metadata.items() if step[2:] not in _NOBODYS_METADATA}
     tree = {step: below for step, below in tree.items() if (step,) not in _NOBODYS}

@@ -27,7 +27,7 @@ class Kind(StrEnum):
     """A scalar, or a list or map that is owned as a whole."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Shape:
     """One value's shape."""
 
@@ -35,6 +35,10 @@ class Shape:
     keys: tuple[str, ...] = ()
     member: Callable[[str], "Shape"] = lambda _name: _anything()
     """The shape of a member (or, under any name, of an item)."""
+
+    def step(self, name: str) -> tuple[str, "Shape"]:
+        """Return how a path steps to a member, and the member's shape."""
+        return f"f:{name}", self.member(name)
 
 
 def _anything() -> Shape:

@@ -1,8 +1,13 @@
 """Pods: defaults, quality of service, what the server sets, what may change."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+import msgspec
+
+from libs.apiserver import names
+from libs.apiserver.field_errors import FieldError
 from libs.apiserver.rules import pod_warnings, pods, podspec
 from libs.domain import quantity_text
 from services.simulator.core.api.strategies import podupdates
@@ -78,12 +83,46 @@ def _compute(quantities: Mapping[str, str] | None) -> dict[str, Any]:
     }
 
 
+def validate(pod: Object) -> list[FieldError]:
+    """Return what is wrong with a pod; a spec that others had already is not judged again."""
+    spec = pod["spec"]
+    if _stands_alone(spec) and _is_faultless(_text(spec)):
+        return pods.validate_own_annotations(pod)
+    return pods.validate_pod(pod)
+
+
+def _stands_alone(spec: Object) -> bool:
+    """Tell whether the verdict on a spec depends on nothing but the spec without its node."""
+    node = spec.get("nodeName")
+    if node and names.subdomain(node):
+        return False
+    return not any("ephemeral" in volume for volume in spec.get("volumes") or ())
+
+
+def _text(spec: Object) -> bytes:
+    if "nodeName" not in spec:
+        return msgspec.json.encode(spec)
+    return msgspec.json.encode({name: spec[name] for name in spec if name != "nodeName"})
+
+
+@lru_cache(maxsize=4096)
+def _is_faultless(spec: bytes) -> bool:
+    return not pods.validate_pod({"metadata": {}, "spec": msgspec.json.decode(spec)})
+
+
 def warnings(pod: Object, old: Stored | None) -> list[str]:
     """Return what is odd about a new pod; people seldom change one."""
     if old is not None:
         return []
-    found = list(pod_warnings.warnings(pod["spec"], "spec"))
-    return [*found, *pod_warnings.of_name(pod["metadata"], "the Pod's hostname")]
+    return [*_warned(_text(pod["spec"])), *pod_warnings.of_name(pod["metadata"], _HOST_NAME)]
+
+
+@lru_cache(maxsize=4096)
+def _warned(spec: bytes) -> tuple[str, ...]:
+    return tuple(pod_warnings.warnings(msgspec.json.decode(spec), "spec"))
+
+
+_HOST_NAME = "the Pod's hostname"
 
 
 STRATEGY = Strategy(
@@ -91,7 +130,7 @@ STRATEGY = Strategy(
     prepare_create=prepare_create,
     prepare_update=prepare_update,
     prepare_status=prepare_status,
-    validate=pods.validate_pod,
+    validate=validate,
     validate_new=pods.validate_new_pod,
     validate_update=podupdates.validate_update,
     warnings=warnings,

@@ -31,12 +31,12 @@ def test_a_past_state_can_be_listed_until_it_is_compacted() -> None:
     storage.write("things", "y", an_object("y"))
     storage.remove("things", "x")
 
-    then = storage.scan_at("things", "", past)
+    then = storage.view("things", "", past)
     assert then is not None
     assert [(version.key, version.object["v"]) for version in then] == [("x", 1)]
 
     storage.compact()
-    assert storage.scan_at("things", "", past) is None
+    assert storage.view("things", "", past) is None
 
 
 def test_the_log_is_bounded_and_says_how_far_back_it_goes() -> None:
