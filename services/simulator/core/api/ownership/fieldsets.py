@@ -8,6 +8,7 @@ Source: Kubernetes documentation, "Server-Side Apply"; KEP-555.
 
 import json
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -144,23 +145,37 @@ def tree_of_new(zero: Mapping[str, Any], new: Mapping[str, Any], shape: Shape) -
     tree: dict[str, Any] = {}
     for name, value in new.items():
         step, inner = shape.step(name)
-        if name not in zero:
-            tree[step] = _tree_of(value, inner)
-            continue
-        before = zero[name]
-        if before == value:
-            continue
-        below = _LEAF
-        below: dict[str, Any] | None = None
-        if inner.kind is Kind.GRANULAR and isinstance(before, dict) and isinstance(value, dict):
+        before = zero.get(name)
+        if isinstance(before, dict) and isinstance(value, dict) and inner.kind is Kind.GRANULAR:
             below = tree_of_new(before, value, inner)
-        elif before is None:
-            below = _inside(value, inner)
-        if below is None:
-            tree[step] = _LEAF
-        elif below:
-            tree[step] = below
+            if below:
+                tree[step] = below
+        elif name not in zero:
+            tree[step] = _tree_of_part(value, inner)
+        elif before != value and not _is_hollow(value, inner):
+            whole = dict(_tree_of_part(value, inner))
+            whole.pop(".", None)
+            tree[step] = whole
     return tree
+
+
+def _is_hollow(value: Any, shape: Shape) -> bool:
+    """Tell whether a value has no part, so that nothing of it differs from nothing."""
+    return not value and isinstance(value, dict | list) and shape.kind is not Kind.ATOMIC
+
+
+def _tree_of_part(value: Any, shape: Shape) -> dict[str, Any]:
+    """Return the tree of a value; for one that others have as well, at the price of its JSON."""
+    if not value or not isinstance(value, dict | list) or shape.kind is Kind.ATOMIC:
+        return _LEAF
+    if not shape.lasting:
+        return _tree_of(value, shape)
+    return _tree_of_text(msgspec.json.encode(value), shape)
+
+
+@lru_cache(maxsize=4096)
+def _tree_of_text(text: bytes, shape: Shape) -> dict[str, Any]:
+    return FrozenDict(_tree_of(msgspec.json.decode(text), shape))
 
 
 def _tree_of(value: Any, shape: Shape) -> dict[str, Any]:

@@ -35,6 +35,8 @@ class Shape:
     keys: tuple[str, ...] = ()
     member: Callable[[str], "Shape"] = lambda _name: _anything()
     """The shape of a member (or, under any name, of an item)."""
+    lasting: bool = False
+    """Whether it is the one shape of a built-in type: what was made for it can be kept."""
 
     def step(self, name: str) -> tuple[str, "Shape"]:
         """Return how a path steps to a member, and the member's shape."""
@@ -55,7 +57,7 @@ def of_type(type_: str) -> Shape:
     """Return the shape of a built-in type."""
     bare = type_.lstrip("*")
     if bare.startswith("map:"):
-        return Shape(kind=Kind.GRANULAR, member=lambda _name: of_type(bare[4:]))
+        return Shape(kind=Kind.GRANULAR, member=lambda _name: of_type(bare[4:]), lasting=True)
     struct = table.struct_of(bare)
     if struct is None or bare in table.atomic_structs():
         return ATOMIC
@@ -70,7 +72,7 @@ def of_type(type_: str) -> Shape:
             shape = known[name] = _of_field(members[name])
         return shape
 
-    return Shape(kind=Kind.GRANULAR, member=member)
+    return Shape(kind=Kind.GRANULAR, member=member, lasting=True)
 
 
 def _of_field(field: table.Field) -> Shape:
@@ -82,7 +84,10 @@ def _of_field(field: table.Field) -> Shape:
         return Shape(kind=Kind.SET)
     if field.list_type == "map":
         return Shape(
-            kind=Kind.KEYED, keys=field.list_keys, member=lambda _name: of_type(field.item_type)
+            kind=Kind.KEYED,
+            keys=field.list_keys,
+            member=lambda _name: of_type(field.item_type),
+            lasting=True,
         )
     return ATOMIC
 
