@@ -48,8 +48,9 @@ class LifeLoop:
         while True:
             self._listen()
             self._news.clear()
+            begun = self._clock.monotonic()
             due = self.step(self._clock.now())
-            await self._wait(due)
+            await self._wait(due, self._clock.monotonic() - begun)
 
     def step(self, now: datetime) -> datetime | None:
         """Step every part once; return when to step again if nothing is written before.
@@ -75,10 +76,14 @@ class LifeLoop:
                 return
         yield from self._parts
 
-    async def _wait(self, due: datetime | None) -> None:
-        """Wait for news or until `due`; other tasks run in any case."""
+    async def _wait(self, due: datetime | None, took: float) -> None:
+        """Wait for news or until `due`, and at least as long as the step took.
+
+        So requests, which are what the cluster is for, have half of the time at least, and what
+        they write is looked at together.
+        """
+        await self._clock.sleep(timedelta(seconds=took))
         if self._news.is_set():
-            await self._clock.sleep(timedelta())
             return
         left = None if due is None else max(0.0, (due - self._clock.now()).total_seconds())
         with contextlib.suppress(TimeoutError):

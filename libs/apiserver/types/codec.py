@@ -296,17 +296,26 @@ def _decode_intstr(value: Any, _decoding: Decoding) -> int | str:
 
 
 def _decode_time(value: Any, _decoding: Decoding) -> str:
-    return _parse_time(value, "2006-01-02T15:04:05Z07:00").strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _plain_time(_text(value))
 
 
 def _decode_microtime(value: Any, _decoding: Decoding) -> str:
-    found = _parse_time(value, "2006-01-02T15:04:05.000000Z07:00")
+    found = _parse_time(_text(value), "2006-01-02T15:04:05.000000Z07:00")
     return found.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def _parse_time(value: Any, layout: str) -> datetime:
+def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise Mismatch("", found=json_kind(value), wanted="string")
+    return value
+
+
+@lru_cache(maxsize=4096)
+def _plain_time(value: str) -> str:
+    return _parse_time(value, "2006-01-02T15:04:05Z07:00").strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _parse_time(value: str, layout: str) -> datetime:
     if _TIME.match(value) is None:
         raise Mismatch(f'parsing time "{value}" as "{layout}": cannot parse "{value}" as "2006"')
     try:

@@ -8,7 +8,8 @@ every difference is told once, in order.
 from dataclasses import dataclass
 
 from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.api.watching import Watch, WatchEvent
+from services.simulator.core.api.storage import WatchEvent
+from services.simulator.core.api.watching import Watch
 from services.simulator.core.objects import Object, key_of
 
 
@@ -58,7 +59,8 @@ class Feed:
         self._has_news = True
 
     def _apply(self, event: WatchEvent) -> Change:
-        key = key_of(event.object)
+        # The store's own key, shared by all feeds: 150,000 pods have a dozen each.
+        key = event.version.key if event.version is not None else key_of(event.object)
         if event.type == "DELETED":
             return Change(key, self.objects.pop(key, event.object), None)
         old = self.objects.get(key)

@@ -12,8 +12,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from services.simulator.core.api.storage import WatchEvent
 from services.simulator.core.api.store import Store
-from services.simulator.core.api.watching import Watch, WatchEvent
+from services.simulator.core.api.watching import Watch
 from services.simulator.core.objects import (
     condition_of,
     has_ended,

@@ -10,8 +10,8 @@ from types import MappingProxyType
 import msgspec
 
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.storage import Version
-from services.simulator.core.api.watching import Watch, WatchEvent
+from services.simulator.core.api.storage import Version, WatchEvent
+from services.simulator.core.api.watching import Watch
 
 JSON = "application/json"
 

@@ -50,9 +50,8 @@ from services.simulator.core.api.rendering import (
 )
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.routing import Route
-from services.simulator.core.api.storage import Version
+from services.simulator.core.api.storage import Version, WatchEvent
 from services.simulator.core.api.store import Object, Sources, Store
-from services.simulator.core.api.watching import WatchEvent
 from services.simulator.core.api.writing import Written
 
 NOT_FOUND_TEXT = b"404 page not found\n"

@@ -70,19 +70,33 @@ class Change(StrEnum):
     DELETED = "DELETED"
 
 
+@dataclass(frozen=True, slots=True)
+class WatchEvent:
+    """What a watcher is told.
+
+    `version` is None for bookmarks and errors, whose `object` is made for them.
+    """
+
+    type: str
+    object: Object
+    version: Version | None = None
+
+
 class Event:
     """One entry of a bucket's log.
 
     `previous` is the state before, `version` the state after (or the last one).
     """
 
-    __slots__ = ("change", "departed", "previous", "version")
+    __slots__ = ("change", "departed", "plain", "previous", "version")
 
     def __init__(self, change: Change, version: Version, previous: Version | None) -> None:
         self.change = change
         self.version = version
         self.previous = previous
         self.departed: Version | None = None
+        self.plain: WatchEvent | None = None
+        """What watchers of everything are told, once one of them was."""
 
     @property
     def revision(self) -> int:

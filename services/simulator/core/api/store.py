@@ -14,6 +14,7 @@ from libs.apiserver import metadata as new_metadata
 from services.simulator.core.api import definitions, errors, metadata, reading
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
+from services.simulator.core.api.frozen import FrozenDict
 from services.simulator.core.api.gates import NO_GATES
 from services.simulator.core.api.judging import Change, judge
 from services.simulator.core.api.ownership.managers import Manager, by_update
@@ -41,6 +42,7 @@ from services.simulator.core.api.writing import (
     Written,
     decode,
     decode_custom,
+    unchanged_members,
 )
 
 Object = dict[str, Any]
@@ -241,7 +243,10 @@ class Store:
         Name and namespace default to those in `obj`; raises 400, 404, 409, 422.
         """
         kind = self.resource(resource)
-        decoded = self.decode(kind, obj, options)
+        if subresource == "status" and not options.manager:
+            decoded = self._decode_status(kind, obj, options)
+        else:
+            decoded = self.decode(kind, obj, options)
         meta = decoded.object["metadata"]
         name = name or meta.get("name", "")
         namespace = namespace or meta.get("namespace", "")
@@ -363,6 +368,25 @@ class Store:
             decoded = decode(resource, obj, options)
         decoded.object["metadata"].pop("managedFields", None)
         strategy_of(resource).default(decoded.object)
+        return decoded
+
+    def _decode_status(self, resource: Resource, obj: Object, options: WriteOptions) -> Decoded:
+        """Return the same as `decode`, sparing what a caller in the process left as it is stored.
+
+        Kubelets do little else than this.
+        """
+        meta = obj.get("metadata") if isinstance(obj, dict) else None
+        if resource.custom or not isinstance(meta, FrozenDict):
+            return self.decode(resource, obj, options)
+        old = self.read(resource, meta["name"], meta.get("namespace", ""))
+        kept = unchanged_members(obj, old.object)
+        rest = {name: value for name, value in obj.items() if name not in kept}
+        decoded = self.decode(resource, rest, options)
+        decoded.object.update(kept)
+        if "metadata" in kept:
+            own = dict(kept["metadata"])
+            own.pop("managedFields", None)
+            decoded.object["metadata"] = own
         return decoded
 
     def _stamp(self, resource: Resource, meta: Object) -> None:

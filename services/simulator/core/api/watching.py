@@ -10,23 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from services.simulator.core.api import errors
-from services.simulator.core.api.storage import Bucket, Change, Event, Object, Version
+from services.simulator.core.api.storage import (
+    Bucket,
+    Change,
+    Event,
+    Object,
+    Version,
+    WatchEvent,
+)
 
 Selects = Callable[[Object], bool]
 
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
-
-
-@dataclass(frozen=True, slots=True)
-class WatchEvent:
-    """What a watcher is told.
-
-    `version` is None for bookmarks and errors, whose `object` is made for them.
-    """
-
-    type: str
-    object: Object
-    version: Version | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +76,14 @@ class Watch:
         if self._cursor < bucket.start:
             self.close()
             return [*events, too_old(self._after, bucket.horizon)]
-        for event in bucket.log[self._cursor - bucket.start :]:
-            self._after = event.revision
-            told = self._translate(event)
-            if told is not None:
-                events.append(told)
-        self._cursor = bucket.end
+        news = bucket.log[self._cursor - bucket.start :]
+        if news:
+            self._cursor = bucket.end
+            self._after = news[-1].revision
+            if self._selects is None and not self._prefix:
+                events += [event.plain or _told_plainly(event) for event in news]
+            else:
+                events += [told for event in news if (told := self._translate(event)) is not None]
         return events
 
     def bookmark(self, revision: int) -> WatchEvent:
@@ -111,7 +108,7 @@ class Watch:
             return None
         selects = self._selects
         if selects is None:
-            return WatchEvent(event.change.value, version.object, version)
+            return event.plain or _told_plainly(event)
         before = previous is not None and selects(previous.object)
         after = event.change is not Change.DELETED and selects(version.object)
         if after:
@@ -126,6 +123,13 @@ class Watch:
         if annotations:
             metadata["annotations"] = annotations
         return WatchEvent("BOOKMARK", {**self._blank, "metadata": metadata})
+
+
+def _told_plainly(event: Event) -> WatchEvent:
+    """Return what everybody is told who selects everything; made once."""
+    told = WatchEvent(event.change.value, event.version.object, event.version)
+    event.plain = told
+    return told
 
 
 def too_old(since: int, oldest: int) -> WatchEvent:

@@ -70,6 +70,18 @@ _QUOTED = 30
 """How many characters of a body a refusal quotes."""
 
 
+def unchanged_members(raw: Object, old: Object) -> Object:
+    """Return the members of a stored object that somebody in the process hands back untouched.
+
+    They are canonical and need no decoding; what comes over HTTP never has any.
+    """
+    return {
+        name: old[name]
+        for name in ("metadata", "spec")
+        if name in old and raw.get(name) is old[name]
+    }
+
+
 def decode(resource: Resource, raw: Any, options: WriteOptions = DEFAULTS) -> Decoded:
     """Return an object of a built-in type in canonical form, its own value; raises a 400."""
     if not isinstance(raw, dict):
