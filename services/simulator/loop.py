@@ -15,6 +15,11 @@ from services.simulator.sky import Sky
 
 logger = logging.getLogger(__name__)
 
+_LONG = timedelta(milliseconds=5)
+"""Work after which requests that came meanwhile are answered."""
+_PAUSE = timedelta(milliseconds=20)
+"""Longest time that requests have for themselves; if it grew with the work, so would the work."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Direction:
@@ -49,25 +54,31 @@ class LifeLoop:
             self._listen()
             self._news.clear()
             begun = self._clock.monotonic()
-            due = self.step(self._clock.now())
+            due = await self._step(self._clock.now())
             await self._wait(due, self._clock.monotonic() - begun)
 
-    def step(self, now: datetime) -> datetime | None:
+    async def _step(self, now: datetime) -> datetime | None:
         """Step every part once; return when to step again if nothing is written before.
 
         A script goes first. While it pauses the API server the parts, which do nothing without it,
-        stand still.
+        stand still. Requests are answered between two parts that took long.
         """
         due: datetime | None = None
         for part in self._awake():
-            with self._metrics.measured(part.name):
-                outcome = part.step(now)
-            due = earliest(due, outcome.again)
-            for refusal in outcome.refusals:
-                self._metrics.refused(part.name)
-                what = {"part": part.name, "subject": refusal.subject, "why": str(refusal.error)}
-                logger.info("refused", extra=what)
+            begun = self._clock.monotonic()
+            due = earliest(due, self._step_one(part, now))
+            if self._clock.monotonic() - begun > _LONG.total_seconds():
+                await self._clock.sleep(timedelta())
         return due
+
+    def _step_one(self, part: Part, now: datetime) -> datetime | None:
+        with self._metrics.measured(part.name):
+            outcome = part.step(now)
+        for refusal in outcome.refusals:
+            self._metrics.refused(part.name)
+            what = {"part": part.name, "subject": refusal.subject, "why": str(refusal.error)}
+            logger.info("refused", extra=what)
+        return outcome.again
 
     def _awake(self) -> Iterator[Part]:
         if self._direction is not None:
@@ -77,12 +88,12 @@ class LifeLoop:
         yield from self._parts
 
     async def _wait(self, due: datetime | None, took: float) -> None:
-        """Wait for news or until `due`, and at least as long as the step took.
+        """Wait for news or until `due`, and at least as long as a short step took.
 
-        So requests, which are what the cluster is for, have half of the time at least, and what
-        they write is looked at together.
+        So requests, which are what the cluster is for, have their share of the time, and what they
+        write is looked at together.
         """
-        await self._clock.sleep(timedelta(seconds=took))
+        await self._clock.sleep(min(timedelta(seconds=took), _PAUSE))
         if self._news.is_set():
             return
         left = None if due is None else max(0.0, (due - self._clock.now()).total_seconds())

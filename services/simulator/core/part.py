@@ -2,8 +2,9 @@
 
 A part is level-triggered: it reads what changed, does what follows, and says when it wants to be
 called even if nothing changes. Laws: a step waits for nothing and takes time only from its
-argument; stepping twice at one instant does nothing more than stepping once; a refusal by the API
-stops only the object it is about.
+argument; stepping twice at one instant does nothing more than stepping once, unless there was so
+much to do that it wants to be stepped again at that instant; a refusal by the API stops only the
+object it is about.
 """
 
 from dataclasses import dataclass

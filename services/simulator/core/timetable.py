@@ -11,6 +11,9 @@ from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
+AT_ONCE = 64
+"""How many keys are taken at a time: some 20 ms of a kubelet's work."""
+
 
 class Timetable(Generic[K]):
     """When which key is due. Complexity: O(log n) for each change."""
@@ -42,9 +45,12 @@ class Timetable(Generic[K]):
         return known is not None and known[0] <= now
 
     def take(self, now: datetime) -> list[K]:
-        """Remove and return the keys that are due."""
-        taken = []
-        while (when := self.next()) is not None and when <= now:
+        """Remove and return the keys that are due, the first `AT_ONCE` of them.
+
+        More would keep requests waiting: what is left is due still, and says so by `next`.
+        """
+        taken: list[K] = []
+        while len(taken) < AT_ONCE and (when := self.next()) is not None and when <= now:
             key = heapq.heappop(self._heap)[2]
             del self._due[key]
             taken.append(key)
