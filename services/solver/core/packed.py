@@ -16,7 +16,7 @@ from services.solver.core.packing.gangs import whole
 from services.solver.core.packing.latecomers import with_latecomers_first
 from services.solver.core.packing.packing import Packer
 from services.solver.core.packing.problem import Problem
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 
 Cancelled = Callable[[], bool]
 

@@ -15,7 +15,7 @@ from services.solver.core.answer.messages import pool_messages
 from services.solver.core.packing.encode import Encoded
 from services.solver.core.packing.packing import Packer
 from services.solver.core.packing.problem import Problem
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.reasons.reasons import leftover, pools_told, unplaceable
 
 _ONLY_ASKS = "no node is bought, since it only asks for room that is there"

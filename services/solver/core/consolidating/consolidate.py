@@ -35,7 +35,7 @@ from services.solver.core.consolidating.trial import Bench, Found
 from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.offers.price import existing_price
 from services.solver.core.packing.encode import Encoded, problem
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.solve import VERSION
 
 _ID_BYTES = 12

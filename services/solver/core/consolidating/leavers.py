@@ -24,7 +24,7 @@ from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.consolidating.node_prices import NodePrices
 from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.packing.encode import Encoded
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.vectors import Ints
 
 

@@ -20,7 +20,7 @@ from services.solver.core.consolidating.bound_pods import Moved, with_pods, with
 from services.solver.core.offers.market import Memory
 from services.solver.core.packing.bins import Bins
 from services.solver.core.packing.encode import Encoded, encode
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.reading.bound_pods import BoundPods
 from services.solver.core.standing.node_bins import positions
 from services.solver.core.standing.standing import Standing, StandingClass

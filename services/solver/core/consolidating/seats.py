@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from services.solver.core.packing.packing import Packer
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 
 
 @dataclass(frozen=True, slots=True)

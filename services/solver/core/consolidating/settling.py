@@ -11,7 +11,7 @@ from services.solver.core.consolidating.remains import Remains, after
 from services.solver.core.consolidating.seats import seats
 from services.solver.core.packed import packed
 from services.solver.core.packing.encode import Encoded
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

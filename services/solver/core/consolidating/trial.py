@@ -21,7 +21,7 @@ from services.solver.core.packing.encode import Encoded, problem
 from services.solver.core.packing.packing import Packer
 from services.solver.core.packing.problem import Problem
 from services.solver.core.pods.choice import choice
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.reasons.case import a_case
 from services.solver.core.reasons.pool_reasons import pool_rejection
 

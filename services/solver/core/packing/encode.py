@@ -34,14 +34,9 @@ from services.solver.core.packing.supply import Supply
 from services.solver.core.pods import ask as asking
 from services.solver.core.pods.ask import NOTHING_KNOWN, Ask, KnownNodes
 from services.solver.core.pods.companions import Reach, together
+from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.kinds import kinds
-from services.solver.core.pods.workload import (
-    AS_IT_IS,
-    Group,
-    Supposed,
-    Workload,
-    workload,
-)
+from services.solver.core.pods.workload import AS_IT_IS, Supposed, Workload, workload
 from services.solver.core.reading.residents import compared
 from services.solver.core.standing.free_volumes import FreeVolumes
 from services.solver.core.standing.standing import Standing, standing

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from libs.domain.resources import total
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 
 Members = tuple[Group, ...]
 """Pods of one gang, those of a group alike, in the order in which they go."""

@@ -18,7 +18,8 @@ from libs.domain.workload import SetAside
 from services.solver.core.packing.gang_needs import GangNeeds
 from services.solver.core.packing.gang_orders import Members, Most, members, orders, smallest_first
 from services.solver.core.packing.packing import Packer
-from services.solver.core.pods.workload import Group, Workload
+from services.solver.core.pods.grouping import Group
+from services.solver.core.pods.workload import Workload
 
 _MOST_ROUNDS = 16
 """How often everything is packed anew before gangs are given up that are not short themselves."""

@@ -15,8 +15,8 @@ from libs.domain.solution import PreferencePolicy
 from libs.domain.workload import Namespace
 from services.solver.core.exclusion import conflict, exclusives
 from services.solver.core.pods.ask import Ask, asks
+from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.shape_index import ShapeIndex
-from services.solver.core.pods.workload import Group
 
 Apart = Mapping[int, Mapping[int, frozenset[str]]]
 """Topology keys over which pods of nominated ones keep away from others, or these from them: by id

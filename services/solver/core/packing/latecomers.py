@@ -18,8 +18,9 @@ from itertools import chain
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.packing.gangs import Pack, Whole, short_gangs
 from services.solver.core.packing.packing import Packer
+from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.shape_index import ShapeIndex
-from services.solver.core.pods.workload import Group, Workload
+from services.solver.core.pods.workload import Workload
 
 _MOST_TRIES = 2
 """How often everything is packed anew."""

@@ -16,7 +16,8 @@ from libs.domain.pod import PodRow
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.targets import Targets
-from services.solver.core.pods.workload import Group, Workload
+from services.solver.core.pods.grouping import Group
+from services.solver.core.pods.workload import Workload
 
 Suppose = Callable[[tuple[Group, ...], tuple[PodRow, ...]], Problem]
 """Gives the problem of placing some groups where some running pods have left."""

@@ -31,8 +31,8 @@ from services.solver.core.packing.nominated import Nominated
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.targets import Targets, in_order_of_placement
 from services.solver.core.pods.ask import Ask
+from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.precedence import with_less_choice
-from services.solver.core.pods.workload import Group
 from services.solver.core.topology.grants import needs_grant
 from services.solver.core.vectors import Ints
 

@@ -12,7 +12,7 @@ from services.solver.core.offers.template import Template
 from services.solver.core.offers.too_small import TooSmall
 from services.solver.core.packing.held_room import Apart
 from services.solver.core.pods.ask import Ask
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.standing.free_volumes import FreeVolumes
 from services.solver.core.topology.algebra import Algebra
 from services.solver.core.topology.topology import Topology

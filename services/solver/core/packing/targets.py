@@ -11,7 +11,7 @@ import numpy as np
 from libs.domain.pod import Target
 from libs.domain.reason import TargetKind
 from services.solver.core.packing.bins import Placement
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.standing.standing import Standing
 from services.solver.core.vectors import Ints
 

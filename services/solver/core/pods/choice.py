@@ -1,16 +1,16 @@
-"""How much of a choice a pod has of domains over which it looks at others.
+"""How much of a choice a pod has: of domains over which it looks at others, and of volumes.
 
 Apart from the workload because who goes first among pods of one spread is asked by it, too.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from libs.domain import labels as label_keys
 from libs.domain.pod import PodShape
 from libs.domain.requirements import Requirements
 
 _ANY = 2**31
-"""More domains than there are."""
+"""More domains, or volumes, than there are."""
 
 
 def choice(shape: PodShape) -> int:
@@ -29,6 +29,21 @@ def choice(shape: PodShape) -> int:
     others = (one.topology_key for one in (*shape.affinity, *shape.anti_affinity))
     keys = {label_keys.canonical_key(key) for key in (*spread, *others)}
     return min((_named(key, one) for key in keys for one in asked), default=_ANY)
+
+
+def choice_of_volumes(shape: PodShape, free: Mapping[str, int]) -> int:
+    """Return how many free volumes would do for the claim of a pod for which fewest do.
+
+    Of pods of one size it comes first that has fewest: whatever a larger claim may take a smaller
+    one may take, too, so that in this order no claim takes a volume that another one needs.
+
+    Args:
+        shape: of the pod.
+        free: how many volumes of each kind are there.
+    """
+    # Who can have one made needs none of them.
+    tied = (one for one in shape.unbound_claims if not (one.made or one.made_at_start))
+    return min((sum(free.get(key, 0) for key in one.kinds) for one in tied), default=_ANY)
 
 
 def _named(key: str, alternatives: Iterable[Requirements]) -> int:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from services.solver.core.pods.choice import choice
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 
 
 def with_less_choice(groups: Sequence[Group]) -> tuple[tuple[int, ...], ...]:

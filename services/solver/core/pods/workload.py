@@ -3,29 +3,25 @@
 Apart because from here on the solver sees groups, the waiting pods of one shape, and of pods on
 nodes only their numbers.
 
-Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4, D4.1. Difference on purpose: of
-pods of one size those come first, before older ones, that have fewest domains to choose from of a
-key over which they look at others.
+Source: `docs/sources.md` B (reschedulable, do-not-disrupt), B1.4.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import compress
-from typing import TypeVar
 
 import numpy as np
 
 from libs.collections.codes import Codes
 from libs.domain.eviction import PodBudgets, is_disruptable
-from libs.domain.pod import PodRow, PodShape, Target
+from libs.domain.pod import PodRow, Target
 from libs.domain.pod_table import PodBlock
 from libs.domain.reason import TargetKind
-from libs.domain.resources import CPU, MEMORY
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.workload import SetAside, virtual_pods
-from services.solver.core.pods.choice import choice
+from services.solver.core.pods.grouping import Group, Waiting, grouped, picked
 from services.solver.core.reading.block_columns import read
 from services.solver.core.reading.bound_pods import (
     NO_PODS,
@@ -38,43 +34,6 @@ from services.solver.core.reading.bound_pods import (
 from services.solver.core.reading.node_columns import NodeColumns
 from services.solver.core.reading.pod_columns import PodColumns
 from services.solver.core.vectors import Bools, Ints
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """Waiting pods of one shape, in the order in which they get places."""
-
-    shape: PodShape
-    uids: tuple[str, ...]
-    gangs: tuple[str, ...]
-    targets: tuple[Target | None, ...]
-    """Where an earlier plan put each of them."""
-    virtual: bool
-    """Whether they are a buffer's: they come last and are given up to real pods."""
-    existing_only: bool
-    """Whether they only ask if there is room: no node is bought for them."""
-    late: int = 0
-    """Groups of a higher rank get what those of lower ones leave; the queue's is 0."""
-    nominated: str = ""
-    """Node on which kube-scheduler makes room for each of them: it is kept even if they lack it."""
-    layer: int = 0
-    """Groups of a lower layer go before: pods for which a node is nominated, and, before those,
-    pods of a higher priority, to which their room is free."""
-    only_held: bool = False
-    """Whether its pods get no place, and their room on the nominated node is kept all the same."""
-    leads: int | None = None
-    """Id of a shape that has to follow a pod of this one, and that decides where it goes."""
-
-    def of(self, pods: Sequence[int]) -> "Group":
-        """Return the group with these of its pods only, in this order."""
-        return replace(
-            self,
-            uids=tuple(map(self.uids.__getitem__, pods)),
-            gangs=tuple(map(self.gangs.__getitem__, pods)),
-            targets=tuple(map(self.targets.__getitem__, pods)),
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -131,7 +90,11 @@ def workload(
     bound = pods.bound.after(_without([*gone.values()], pods.bound.codes), snapshot.shapes)
     staying = nodes.has("leaving") == 0
     there = frozenset(compress(snapshot.nodes, staying.tolist()))
-    groups = _groups(_waiting(snapshot, pods, moving, there, supposed.given_up), snapshot.shapes)
+    groups = grouped(
+        _waiting(snapshot, pods, moving, there, supposed.given_up),
+        snapshot.shapes,
+        snapshot.volume_kinds,
+    )
     return Workload(
         groups=groups,
         bound=bound,
@@ -226,46 +189,13 @@ def _gang_aside(
     return {gang: tuple(sorted(own, key=lambda one: one.name)) for gang, own in found.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Waiting:
-    """Pods that want a place, in columns of equal length (n,)."""
-
-    uids: Sequence[str]
-    gangs: Sequence[str]
-    targets: Sequence[Target | None]
-    shape: Ints
-    """Ids."""
-    created_ms: Ints
-    virtual: Bools
-    existing_only: Bools
-    priority: Ints
-    nominated: Sequence[str]
-    only_held: Bools
-
-    def by_uid(self) -> "_Waiting":
-        """Return the same in order of uid."""
-        order = sorted(range(len(self.uids)), key=self.uids.__getitem__)
-        return _Waiting(
-            uids=[self.uids[at] for at in order],
-            gangs=[self.gangs[at] for at in order],
-            targets=[self.targets[at] for at in order],
-            shape=self.shape[order],
-            created_ms=self.created_ms[order],
-            virtual=self.virtual[order],
-            existing_only=self.existing_only[order],
-            priority=self.priority[order],
-            nominated=[self.nominated[at] for at in order],
-            only_held=self.only_held[order],
-        )
-
-
 def _waiting(
     snapshot: ClusterSnapshot,
     pods: PodColumns,
     moving: Sequence[PodRow],
     staying: frozenset[str],
     given_up: frozenset[str],
-) -> _Waiting:
+) -> Waiting:
     """Return the pods to place: those that wait, virtual ones, and those that lose their place.
 
     A node that is nominated for a pod counts as long as it stays, unless that is given up.
@@ -282,14 +212,14 @@ def _waiting(
     own = [(row.shape, row.created_ms, row.priority) for row in moving]
     mine = np.array(own, np.int64).reshape(-1, 3)
     uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
-    gangs = [*_picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
-    targets = [*_picked(pods.loose("targets"), rows), *(row.target for row in moving)]
-    nominated = [*_picked(named, rows), *("" for _ in moving)]
+    gangs = [*picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
+    targets = [*picked(pods.loose("targets"), rows), *(row.target for row in moving)]
+    nominated = [*picked(named, rows), *("" for _ in moving)]
     asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
     existing_only = np.zeros(len(uids), np.bool_)
     if asking:
         existing_only[[at for at, gang in enumerate(gangs) if gang in asking]] = True
-    found = _Waiting(
+    found = Waiting(
         uids=uids,
         gangs=gangs,
         targets=targets,
@@ -305,7 +235,7 @@ def _waiting(
     return found.by_uid() if moving else found  # those that wait are in order
 
 
-def _expected_where_nominated(waiting: _Waiting) -> _Waiting:
+def _expected_where_nominated(waiting: Waiting) -> Waiting:
     """Return the pods with the nodes that are nominated as where they are expected first.
 
     Nothing is bought for them: kube-scheduler is about to make room.
@@ -326,74 +256,3 @@ def _are_virtual(snapshot: ClusterSnapshot, uids: Sequence[str]) -> Bools:
     if not virtual:
         return np.zeros(len(uids), np.bool_)
     return np.array([uid in virtual for uid in uids], np.bool_)
-
-
-def _picked(column: Sequence[T], rows: Ints) -> Iterator[T]:
-    return map(column.__getitem__, rows.tolist())
-
-
-def _groups(waiting: _Waiting, shapes: Mapping[int, PodShape]) -> tuple[Group, ...]:
-    layer = _layers(waiting)
-    keys = [waiting.shape, waiting.existing_only, waiting.virtual]
-    if layer.any():
-        keys += [layer, _numbers(waiting.nominated), waiting.only_held]
-    rows = np.lexsort((waiting.created_ms, *keys))
-    changes = [np.diff(key[rows].astype(np.int64)) != 0 for key in keys]
-    ends = [*(np.flatnonzero(np.logical_or.reduce([*changes])) + 1).tolist(), len(rows)]
-    uids = tuple(_picked(waiting.uids, rows))
-    gangs = tuple(_picked(waiting.gangs, rows))
-    targets = tuple(_picked(waiting.targets, rows))
-    firsts = rows[[0, *ends[:-1]]] if len(rows) else rows
-    columns = (waiting.shape, waiting.virtual, waiting.existing_only, waiting.created_ms, layer)
-    each = zip(*(column[firsts].tolist() for column in columns), strict=True)
-    ordered = []
-    begin = 0
-    for end, (shape, virtual, existing_only, created_ms, own_layer) in zip(
-        ends, each, strict=False
-    ):
-        group = Group(
-            shape=shapes[shape],
-            uids=uids[begin:end],
-            gangs=gangs[begin:end],
-            targets=targets[begin:end],
-            virtual=virtual,
-            existing_only=existing_only,
-            nominated=waiting.nominated[rows[begin]],
-            layer=own_layer,
-            only_held=bool(waiting.only_held[rows[begin]]),
-        )
-        ordered.append(((virtual, *_rank(group.shape), created_ms, uids[begin]), group))
-        begin = end
-    ordered.sort(key=lambda item: item[0])
-    return tuple(group for _, group in ordered)
-
-
-def _layers(waiting: _Waiting) -> Ints:
-    """Return (n,): the layer of each pod, 0 or less.
-
-    Pods of a nominated node come between those of a higher priority, to which kube-scheduler gives
-    its room, and those of theirs or a lower one, to which it does not.
-
-    Source: kube-scheduler's filters with nominated pods (1.36).
-    """
-    there = np.array([bool(node) for node in waiting.nominated], np.bool_)
-    found = np.zeros(len(there), np.int64)
-    if not there.any():
-        return found
-    known = -np.unique(-waiting.priority[there])  # highest first
-    found = 2 * np.searchsorted(-known, -waiting.priority, side="right")
-    found[there] -= 1
-    found -= 2 * len(known)
-    found[waiting.virtual] = 0
-    return found
-
-
-def _numbers(texts: Sequence[str]) -> Ints:
-    """Return (n,): equal numbers for equal texts, in their order."""
-    number = {text: at for at, text in enumerate(sorted(set(texts)))}
-    return np.array([number[text] for text in texts], np.int64)
-
-
-def _rank(shape: PodShape) -> tuple[int, int, int]:
-    """Return by what groups are ordered: large pods first, of those the ones with least choice."""
-    return -shape.requests.get(CPU), -shape.requests.get(MEMORY), choice(shape)

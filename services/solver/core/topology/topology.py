@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from libs.domain.pod import PodShape
 from libs.domain.workload import Namespace
 from services.solver.core.pods.ask import Ask
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.reading.bound_pods import BoundPods
 from services.solver.core.topology.algebra import Algebra
 from services.solver.core.topology.arrivals import Arrivals, arrivals

@@ -16,7 +16,7 @@ from services.solver.columns import ColumnsCache
 from services.solver.core import packed
 from services.solver.core.packing.encode import Encoded, problem
 from services.solver.core.packing.problem import Problem
-from services.solver.core.pods.workload import Group
+from services.solver.core.pods.grouping import Group
 from services.solver.core.solve import decide, solve
 from tests.support.builders import a_snapshot, pods
 from tests.support.world import a_runtime
