@@ -12,8 +12,8 @@ from libs.domain.errors import Unavailable
 from services.solver.core.answer.answer import Answer, answer
 from services.solver.core.packing.encode import Encoded, problem
 from services.solver.core.packing.gang_orders import Most
-from services.solver.core.packing.gangs import whole
 from services.solver.core.packing.latecomers import with_latecomers_first
+from services.solver.core.packing.other_orders import in_best_order
 from services.solver.core.packing.packing import Packer
 from services.solver.core.packing.problem import Problem
 from services.solver.core.pods.grouping import Group
@@ -48,7 +48,7 @@ def ready(encoded: Encoded) -> Packer:
 
 
 def packed(encoded: Encoded, cancelled: Cancelled, first: Packer | None = None) -> Packed:
-    """Pack until every gang has all its places or none, and nobody came just too late.
+    """Pack until every gang has all its places or none, and nobody is left out by the order alone.
 
     Args:
         encoded: what to pack.
@@ -79,8 +79,9 @@ def packed(encoded: Encoded, cancelled: Cancelled, first: Packer | None = None) 
                 for index, group in enumerate(groups)
             )
 
-    snapshot, work = encoded.snapshot, encoded.work
-    found = with_latecomers_first(snapshot, work, whole(snapshot, work, pack), pack)
+    snapshot = encoded.snapshot
+    work, found = in_best_order(snapshot, encoded.work, pack)
+    found = with_latecomers_first(snapshot, work, found, pack)
     packer = found.packer
     return Packed(
         problem=packer.problem,

@@ -29,7 +29,8 @@ def queue(cluster: Cluster, snapshot: ClusterSnapshot, now: datetime) -> list[Po
     for row in snapshot.pods.rows():
         if row.key in objects and _waits(row, snapshot, now):
             requests = read_pod(_unbound(objects[row.key])).requests
-            order = (-requests.get("cpu", 0), -requests.get("memory", 0), row.created_ms, row.uid)
+            size = -requests.get("cpu", 0), -requests.get("memory", 0)
+            order = (-row.priority, *size, row.created_ms, row.uid)
             found.append((order, row))
     return [row for _, row in sorted(found, key=lambda one: one[0])]
 

@@ -201,6 +201,7 @@ def _group(shape: PodShape, rows: Sequence[PodRow]) -> Group:
         # A gang has its places already: of those that move none may lose its own.
         gangs=("",) * len(rows),
         targets=(None,) * len(rows),
+        priorities=tuple(row.priority for row in rows),
         virtual=False,
         existing_only=False,
     )

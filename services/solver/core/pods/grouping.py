@@ -31,6 +31,7 @@ class Group:
     gangs: tuple[str, ...]
     targets: tuple[Target | None, ...]
     """Where an earlier plan put each of them."""
+    priorities: tuple[int, ...]
     virtual: bool
     """Whether they are a buffer's: they come last and are given up to real pods."""
     existing_only: bool
@@ -40,8 +41,8 @@ class Group:
     nominated: str = ""
     """Node on which kube-scheduler makes room for each of them: it is kept even if they lack it."""
     layer: int = 0
-    """Groups of a lower layer go before: pods for which a node is nominated, and, before those,
-    pods of a higher priority, to which their room is free."""
+    """Groups of a lower layer go before; of those that were given none it is 0. So pods for which a
+    node is nominated, and, before those, pods of a higher priority, to which their room is free."""
     only_held: bool = False
     """Whether its pods get no place, and their room on the nominated node is kept all the same."""
     leads: int | None = None
@@ -54,6 +55,7 @@ class Group:
             uids=tuple(map(self.uids.__getitem__, pods)),
             gangs=tuple(map(self.gangs.__getitem__, pods)),
             targets=tuple(map(self.targets.__getitem__, pods)),
+            priorities=tuple(map(self.priorities.__getitem__, pods)),
         )
 
 
@@ -105,12 +107,13 @@ def grouped(
     keys = [waiting.shape, waiting.existing_only, waiting.virtual]
     if layer.any():
         keys += [layer, _numbers(waiting.nominated), waiting.only_held]
-    rows = np.lexsort((waiting.created_ms, *keys))
+    rows = np.lexsort((waiting.created_ms, -waiting.priority, *keys))
     changes = [np.diff(key[rows].astype(np.int64)) != 0 for key in keys]
     ends = [*(np.flatnonzero(np.logical_or.reduce([*changes])) + 1).tolist(), len(rows)]
     uids = tuple(picked(waiting.uids, rows))
     gangs = tuple(picked(waiting.gangs, rows))
     targets = tuple(picked(waiting.targets, rows))
+    priorities = tuple(waiting.priority[rows].tolist())
     firsts = rows[[0, *ends[:-1]]] if len(rows) else rows
     columns = (waiting.shape, waiting.virtual, waiting.existing_only, waiting.created_ms, layer)
     each = zip(*(column[firsts].tolist() for column in columns), strict=True)
@@ -124,6 +127,7 @@ def grouped(
             uids=uids[begin:end],
             gangs=gangs[begin:end],
             targets=targets[begin:end],
+            priorities=priorities[begin:end],
             virtual=virtual,
             existing_only=existing_only,
             nominated=waiting.nominated[rows[begin]],
