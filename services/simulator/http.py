@@ -5,11 +5,13 @@ goes through the runtime's clock.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from aiohttp import web
+from aiohttp import StreamReader, web
+from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http import RawRequestMessage
 from multidict import CIMultiDict
 
 from libs.runtime.clock import Clock
@@ -38,29 +40,27 @@ class Edge:
 
 async def start(
     server: ApiServer, clock: Clock, *, host: str, port: int, sky: Sky | None = None
-) -> web.AppRunner:
+) -> web.ServerRunner:
     """Serve `server` on an address; port 0 picks a free one (`runner.addresses` tells).
 
     Requests go through the weather of `sky`, if there is any.
 
     Whoever starts it ends it with `await runner.cleanup()`.
     """
-    runner = web.AppRunner(
-        application(server, clock, sky),
-        access_log=None,
-        handler_cancellation=True,  # a client that goes away ends its watch at once
-        shutdown_timeout=_SHUTDOWN_SECONDS,
-    )
+    runner = new_runner(server, clock, sky)
     await runner.setup()
     await web.TCPSite(runner, host, port).start()
     return runner
 
 
-def application(server: ApiServer, clock: Clock, sky: Sky | None = None) -> web.Application:
-    """Return the web application that serves `server`; without a sky the weather is fine."""
+def new_runner(server: ApiServer, clock: Clock, sky: Sky | None = None) -> web.ServerRunner:
+    """Return what serves `server` on the sites that it is given; without a sky, in fine weather.
+
+    There are no routes: paths are the server's to read, and a router costs as much as they do.
+    """
     edge = Edge(server=server, clock=clock, sky=sky or Sky(server.store.resources, Random(0)))
 
-    async def handle(incoming: web.Request) -> web.StreamResponse:
+    async def handle(incoming: web.BaseRequest) -> web.StreamResponse:
         try:
             request = await _read(incoming)
         except web.HTTPRequestEntityTooLarge:
@@ -70,11 +70,48 @@ def application(server: ApiServer, clock: Clock, sky: Sky | None = None) -> web.
         if answer.stream is not None:
             with edge.sky.watching(request, answer.stream):
                 return await _stream(incoming, answer.stream, edge)
+        if answer.parts is not None:
+            return await _send_parts(incoming, answer, answer.parts, edge.clock)
         return web.Response(status=answer.status, body=answer.body, headers=_headers(answer))
 
-    app = web.Application(client_max_size=BODY_LIMIT)
-    app.router.add_route("*", "/{path:.*}", handle)
-    return app
+    return web.ServerRunner(
+        web.Server(
+            handle,
+            request_factory=_request,
+            access_log=None,
+            handler_cancellation=True,  # a client that goes away ends its watch at once
+        ),
+        shutdown_timeout=_SHUTDOWN_SECONDS,
+    )
+
+
+def _request(
+    message: RawRequestMessage,
+    payload: StreamReader,
+    protocol: web.RequestHandler,
+    writer: AbstractStreamWriter,
+    task: "asyncio.Task[None]",
+) -> web.BaseRequest:
+    loop = asyncio.get_running_loop()
+    return web.BaseRequest(
+        message, payload, protocol, writer, task, loop, client_max_size=BODY_LIMIT
+    )
+
+
+async def _send_parts(
+    incoming: web.BaseRequest, answer: Response, parts: Iterator[bytes], clock: Clock
+) -> web.StreamResponse:
+    """Send a list while it is made, with others' requests between the parts."""
+    response = web.StreamResponse(status=answer.status, headers=_headers(answer))
+    try:
+        await response.prepare(incoming)
+        for part in parts:
+            await response.write(part)
+            await clock.sleep(timedelta())
+        await response.write_eof()
+    except ConnectionResetError:
+        pass  # who asked is gone
+    return response
 
 
 def _too_large() -> web.Response:
@@ -83,7 +120,7 @@ def _too_large() -> web.Response:
     return web.json_response(error.status, status=413)
 
 
-async def _read(incoming: web.Request) -> Request:
+async def _read(incoming: web.BaseRequest) -> Request:
     query: dict[str, tuple[str, ...]] = {}
     for name in incoming.query:
         query[name] = tuple(incoming.query.getall(name))
@@ -93,6 +130,7 @@ async def _read(incoming: web.Request) -> Request:
         query=query,
         headers={name.lower(): value for name, value in incoming.headers.items()},
         body=await incoming.read() if incoming.can_read_body else b"",
+        takes_parts=True,
     )
 
 
@@ -110,51 +148,55 @@ def warning_header(text: str) -> str:
     return f'299 - "{escaped}"'
 
 
-async def _stream(incoming: web.Request, stream: Stream, edge: Edge) -> web.StreamResponse:
+class _Bell:
+    """Wakes a watch: when there is news, when a bookmark is due, when its time is over."""
+
+    def __init__(self) -> None:
+        self.rung = asyncio.Event()
+        self.bookmark_due = False
+        self.over = False
+
+    async def toll(self, clock: Clock, left: timedelta) -> None:
+        """Ring for bookmarks until what is left of the time is over."""
+        while left > _BOOKMARK_EVERY:
+            await clock.sleep(_BOOKMARK_EVERY)
+            left -= _BOOKMARK_EVERY
+            self.bookmark_due = True
+            self.rung.set()
+        await clock.sleep(left)
+        self.over = True
+        self.rung.set()
+
+
+async def _stream(incoming: web.BaseRequest, stream: Stream, edge: Edge) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "application/json"})
-    news = asyncio.Event()
-    stream.on_news(news.set)
+    bell = _Bell()
+    stream.on_news(bell.rung.set)
+    seconds = stream.timeout_seconds
+    timeout = timedelta(seconds=_DEFAULT_TIMEOUT_SECONDS if seconds is None else seconds)
+    tolling = asyncio.ensure_future(bell.toll(edge.clock, timeout))
     try:
         await response.prepare(incoming)
-        timeout = (
-            stream.timeout_seconds
-            if stream.timeout_seconds is not None
-            else _DEFAULT_TIMEOUT_SECONDS
-        )
-        ending: asyncio.Future[object] = asyncio.ensure_future(
-            edge.clock.sleep(timedelta(seconds=timeout))
-        )
-        try:
-            await _pump(response, stream, news, ending, edge)
-        finally:
-            ending.cancel()
+        await _pump(response, stream, bell, edge)
     except ConnectionResetError:
         pass
     finally:
+        tolling.cancel()
         stream.close()
     return response
 
 
-async def _pump(
-    response: web.StreamResponse,
-    stream: Stream,
-    news: asyncio.Event,
-    ending: "asyncio.Future[object]",
-    edge: Edge,
-) -> None:
+async def _pump(response: web.StreamResponse, stream: Stream, bell: _Bell, edge: Edge) -> None:
     while True:
-        news.clear()
+        bell.rung.clear()
         await edge.sky.calm()
         chunk = stream.poll()
         if chunk:
             await response.write(chunk)
-        if stream.closed or ending.done():
+        if stream.closed or bell.over:
             return
-        arrived: asyncio.Future[object] = asyncio.ensure_future(news.wait())
-        tick: asyncio.Future[object] = asyncio.ensure_future(edge.clock.sleep(_BOOKMARK_EVERY))
-        done, _ = await asyncio.wait({arrived, tick, ending}, return_when=asyncio.FIRST_COMPLETED)
-        arrived.cancel()
-        tick.cancel()
-        if tick in done and stream.bookmarks and not news.is_set():
-            await edge.sky.calm()
-            await response.write(stream.bookmark(edge.server.store.storage.revision))
+        if bell.bookmark_due:
+            bell.bookmark_due = False
+            if stream.bookmarks:
+                await response.write(stream.bookmark(edge.server.store.storage.revision))
+        await bell.rung.wait()

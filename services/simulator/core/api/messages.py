@@ -3,7 +3,7 @@
 What the HTTP edge and the in-memory transport of tests hand over.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -33,6 +33,8 @@ class Request:
     query: Mapping[str, tuple[str, ...]] = field(default_factory=_no_query)
     headers: Mapping[str, str] = field(default_factory=_no_headers)
     body: bytes = b""
+    takes_parts: bool = False
+    """Whether the transport can send an answer while it is still being made."""
 
     def parameter(self, name: str) -> str:
         """Return the first value of a query parameter, empty if it is absent."""
@@ -86,7 +88,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:
-    """One answer; with a stream, the body is what the stream yields."""
+    """One answer; with a stream or parts, the body is what these yield."""
 
     status: int = 200
     body: bytes = b""
@@ -94,6 +96,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=_no_headers)
     warnings: tuple[str, ...] = ()
     stream: Stream | None = None
+    parts: Iterator[bytes] | None = None
 
 
 def head_of(resource: Resource) -> bytes:

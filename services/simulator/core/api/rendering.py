@@ -3,6 +3,7 @@
 Each in the representation that a client accepts.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 from services.simulator.core.api import deletion, errors, negotiation, tables
@@ -59,8 +60,17 @@ def deleted_response(resource: Resource, deleted: deletion.Deleted) -> Response:
     return Response(body=to_json(errors.success(details=details)), warnings=deleted.warnings)
 
 
+PART = 256
+"""Objects that are encoded at a time: a few milliseconds in which nothing else happens."""
+
+
 def encode_page(resource: Resource, page: Page) -> bytes:
-    """Return the JSON of a list, joined from the items' own.
+    """Return the JSON of a list."""
+    return b"".join(page_parts(resource, page))
+
+
+def page_parts(resource: Resource, page: Page) -> Iterator[bytes]:
+    """Yield the JSON of a list, joined from the items' own.
 
     Items of built-in kinds carry no kind.
     """
@@ -71,10 +81,14 @@ def encode_page(resource: Resource, page: Page) -> bytes:
         metadata["continue"] = page.continue_
         if page.remaining is not None:
             metadata["remainingItemCount"] = page.remaining
-    opening = head_of(resource) if resource.custom else b"{"
-    items = b",".join([opening + version.members for version in page.items])
-    head = b'{"kind":"%s","apiVersion":"%s",' % (
+    yield b'{"kind":"%s","apiVersion":"%s","metadata":%s,"items":[' % (
         resource.listing.encode(),
         resource.group_version.encode(),
+        to_json(metadata),
     )
-    return b'%s"metadata":%s,"items":[%s]}' % (head, to_json(metadata), items)
+    opening = head_of(resource) if resource.custom else b"{"
+    for start in range(0, len(page.items), PART):
+        some = page.items[start : start + PART]
+        comma = b"," if start else b""
+        yield comma + b",".join([opening + version.members for version in some])
+    yield b"]}"

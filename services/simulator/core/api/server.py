@@ -42,9 +42,11 @@ from services.simulator.core.api.options import (
 from services.simulator.core.api.plugins.admission import NO_PLUGINS
 from services.simulator.core.api.reading import Page
 from services.simulator.core.api.rendering import (
+    PART,
     deleted_response,
     encode_page,
     failure,
+    page_parts,
     rendered,
     written_response,
 )
@@ -163,6 +165,8 @@ class ApiServer:
             )
         if accept.as_kind:
             return Response(body=to_json(tables.metadata_list(page, accept.as_version)))
+        if request.takes_parts and len(page.items) > PART and not accept.yaml:
+            return Response(parts=page_parts(resource, page))
         return rendered(encode_page(resource, page), accept)
 
     def _watch(self, request: Request, route: Route) -> Response:

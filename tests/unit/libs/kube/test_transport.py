@@ -26,7 +26,7 @@ from libs.kube.api import NODES
 from libs.kube.credentials import Credentials
 from libs.kube.transport import HttpKubeApi, Timeouts, connect
 from libs.runtime.clock import SystemClock
-from services.simulator.http import application
+from services.simulator.http import new_runner
 from tests.support.memory_api import new_server
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -57,6 +57,12 @@ def write_kubeconfig(folder: Path, url: str, user: dict[str, object] | None = No
 @asynccontextmanager
 async def serving(app: web.Application) -> AsyncIterator[str]:
     runner = web.AppRunner(app, shutdown_timeout=0.05, handler_cancellation=True)
+    async with running(runner) as url:
+        yield url
+
+
+@asynccontextmanager
+async def running(runner: web.BaseRunner) -> AsyncIterator[str]:
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
@@ -83,7 +89,7 @@ async def answering(answer: Answer, folder: Path, **user: object) -> AsyncIterat
 async def test_objects_and_watches_cross_real_sockets(tmp_path: Path) -> None:
     clock = SystemClock()
     async with (
-        serving(application(new_server(clock), clock)) as url,
+        running(new_runner(new_server(clock), clock)) as url,
         connect(str(write_kubeconfig(tmp_path, url))) as api,
     ):
         made = await documents.create(api, NODES, {"metadata": {"name": "a"}})
