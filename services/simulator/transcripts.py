@@ -118,19 +118,23 @@ class _Player:
     def _run_controllers(self) -> None:
         """Step every controller until nothing more is written."""
         for _round in range(_ROUNDS):
-            before = self._server.direct.revision
-            for controller in self._controllers:
-                controller.step(self._now)
-            if self._server.direct.revision == before:
+            if not self._step_controllers():
                 return
+
+    def _step_controllers(self) -> bool:
+        """Step every controller once; return whether anything was written."""
+        before = self._server.direct.revision
+        for controller in self._controllers:
+            controller.step(self._now)
+        return self._server.direct.revision != before
 
     def _request(self, step: Step) -> list[str]:
         for _round in range(_ROUNDS if "until" in step else 1):
             answer = self._send(step)
             if "until" not in step or _holds(step["until"], answer):
                 break
-            self._run_controllers()
-            self._now += timedelta(seconds=1)
+            if not self._step_controllers():  # who polls sees what is half done
+                self._now += timedelta(seconds=1)
         expected = step["expect"]
         differences = []
         if answer.status != expected["status"]:

@@ -17,6 +17,8 @@ from typing import Any, Generic, TypeVar
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.objects import Object, stamp
+from services.simulator.core.part import Outcome
+from services.simulator.core.timetable import AT_ONCE
 
 _DEFAULT_NAMESPACE = "default"
 _LONGEST_NAME = 253
@@ -81,17 +83,34 @@ class _Recent(Generic[V]):
 
 
 class Recorder:
-    """Leaves events on objects; those that the API refuses (a namespace that goes) are lost."""
+    """Leaves events on objects; those that the API refuses (a namespace that goes) are lost.
+
+    As a part it writes what was recorded since its last step: events follow what they tell of.
+    """
+
+    name = "events"
 
     def __init__(self, api: DirectApi) -> None:
         self._api = api
+        self._recorded: list[tuple[Mapping[str, Any], Note]] = []
         self._similar: _Recent[_Similar] = _Recent()
         self._told: _Recent[_Told] = _Recent()
         self._buckets: _Recent[_Bucket] = _Recent()
         self._made = 0
 
-    def record(self, obj: Mapping[str, Any], note: Note, now: datetime) -> None:
-        """Tell of an object, or that it is so once more."""
+    def record(self, obj: Mapping[str, Any], note: Note) -> None:
+        """Tell of an object at the next step."""
+        self._recorded.append((obj, note))
+
+    def step(self, now: datetime) -> Outcome:
+        """Write what was recorded."""
+        recorded, self._recorded = self._recorded[:AT_ONCE], self._recorded[AT_ONCE:]
+        for obj, note in recorded:
+            self.write(obj, note, now)
+        return Outcome(again=now if self._recorded else None)
+
+    def write(self, obj: Mapping[str, Any], note: Note, now: datetime) -> None:
+        """Tell of an object now, or that it is so once more."""
         meta = obj["metadata"]
         speaker = (note.component, note.host, obj["kind"], meta["uid"], str(note.is_warning))
         key, message = self._combined((*speaker, note.reason), note, now)

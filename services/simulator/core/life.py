@@ -16,7 +16,10 @@ from services.simulator.core.controllers.garbage import Garbage
 from services.simulator.core.controllers.job import job_controller
 from services.simulator.core.controllers.node_lifecycle import NodeLifecycle
 from services.simulator.core.controllers.pod_garbage import pod_garbage_controller
-from services.simulator.core.controllers.replica_set import replica_set_controller
+from services.simulator.core.controllers.replica_set import (
+    replica_set_controller,
+    replication_controller,
+)
 from services.simulator.core.controllers.scaling.autoscaler import HorizontalAutoscaler
 from services.simulator.core.controllers.stateful_set import stateful_set_controller
 from services.simulator.core.controllers.taint_eviction import taint_eviction_controller
@@ -53,6 +56,7 @@ def all_parts(
         pod_garbage_controller(client),
         deployment_controller(client),
         replica_set_controller(client),
+        replication_controller(client),
         stateful_set_controller(client),
         daemon_set_controller(client),
         job_controller(client),
@@ -63,5 +67,6 @@ def all_parts(
         volume_binder(client),
         Scheduler(api),
         Garbage(server.store),
+        client.events,
         EventExpiry(client),
     )

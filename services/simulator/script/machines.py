@@ -24,7 +24,7 @@ def reclaim(turn: Turn) -> None:
     note = Note(reason=NOTICE, message=message, component=COMPONENT, is_warning=True)
     recorder = Recorder(stage.api)
     for node in nodes:
-        recorder.record(node, note, turn.now)
+        recorder.write(node, note, turn.now)
         turn.tell(turn.now, "reclaim notice", _subject(node["metadata"]["name"]), message)
     if not nodes:
         turn.tell(turn.now, "reclaim", detail="there is no such node")

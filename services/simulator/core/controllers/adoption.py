@@ -3,7 +3,9 @@
 Source: Kubernetes documentation, "ReplicaSet" (non-template pod acquisitions).
 """
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from libs.apiserver.labels import selects_labels
 from services.simulator.core.api.direct import DirectApi
@@ -19,51 +21,82 @@ from services.simulator.core.objects import (
 )
 
 
-def orphans(client: Client) -> Index:
-    """Return the pods that have no controller, and neither ended nor were deleted, by namespace."""
-
-    def group(pod: Object) -> str | None:
-        free = controller_of(pod) is None and not is_deleting(pod) and not has_ended(pod)
-        return str(pod["metadata"]["namespace"]) if free else None
-
-    return client.index("pods", group)
+def _namespace_of_orphan(obj: Object) -> str | None:
+    free = controller_of(obj) is None and not is_deleting(obj)
+    return str(obj["metadata"]["namespace"]) if free else None
 
 
-def who_selects(api: DirectApi, resource: str) -> Callable[[Object], Iterable[str]]:
-    """Concern those objects of a resource that select a changed pod without a controller."""
+def _namespace(obj: Object) -> str | None:
+    return str(obj["metadata"]["namespace"])
 
-    def concerns(pod: Object) -> Iterable[str]:
-        if controller_of(pod) is not None:
+
+def orphans(client: Client, resource: str = "pods") -> Index:
+    """Return the objects that have no controller and were not deleted, by namespace."""
+    return client.index(resource, _namespace_of_orphan)
+
+
+def who_selects(client: Client, resource: str) -> Callable[[Object], Iterable[str]]:
+    """Concern those owners, of a resource, that select a changed object without a controller."""
+    owners = client.index(resource, _namespace)
+
+    def concerns(obj: Object) -> Iterable[str]:
+        if controller_of(obj) is not None:
             return []
-        owners = api.list(resource, pod["metadata"]["namespace"])
-        return [key_of(owner) for owner in owners if _selects(owner, pod)]
+        namespace = obj["metadata"]["namespace"]
+        return [key_of(owner) for owner in owners.of(namespace) if _selects(owner, obj)]
 
     return concerns
 
 
-def adopt(api: DirectApi, owner: Object, free: Index) -> None:
-    """Make the pods that an owner selects and nobody controls its own."""
+def adopt(
+    api: DirectApi,
+    owner: Object,
+    free: Index,
+    resource: str = "pods",
+    *,
+    only: re.Pattern[str] | None = None,
+) -> None:
+    """Make what an owner selects and nobody controls its own; pods that ended stay free.
+
+    Args:
+        api: where they are.
+        owner: whose they become.
+        free: those that nobody controls.
+        resource: what they are.
+        only: what their names must be, if anything.
+    """
     namespace = owner["metadata"]["namespace"]
-    for pod in free.of(namespace):
-        if _selects(owner, pod):
-            references = [*(pod["metadata"].get("ownerReferences") or ()), owner_reference(owner)]
-            _own(api, pod, [dict(reference) for reference in references])
+    for obj in free.of(namespace):
+        ended = resource == "pods" and has_ended(obj)
+        named = only is None or only.fullmatch(obj["metadata"]["name"])
+        if not ended and named and _selects(owner, obj):
+            references = [*(obj["metadata"].get("ownerReferences") or ()), owner_reference(owner)]
+            _own(api, resource, obj, [dict(reference) for reference in references])
 
 
-def release(api: DirectApi, owner: Object, owned: Iterable[Object]) -> None:
-    """Let go the pods that an owner controls but does not select."""
+def release(api: DirectApi, owner: Object, owned: Iterable[Object], resource: str = "pods") -> None:
+    """Let go what an owner controls but does not select."""
     uid = owner["metadata"]["uid"]
-    for pod in owned:
-        if not _selects(owner, pod) and not is_deleting(pod):
-            references = pod["metadata"]["ownerReferences"]
-            _own(api, pod, [dict(one) for one in references if one["uid"] != uid])
+    for obj in owned:
+        if not _selects(owner, obj) and not is_deleting(obj):
+            references = obj["metadata"]["ownerReferences"]
+            kept = [dict(one) for one in references if one["uid"] != uid]
+            _own(api, resource, obj, kept)
 
 
-def _own(api: DirectApi, pod: Object, references: list[Object]) -> None:
-    meta = pod["metadata"]
+def _own(api: DirectApi, resource: str, obj: Object, references: list[Object]) -> None:
+    meta = obj["metadata"]
     change = {"metadata": {"uid": meta["uid"], "ownerReferences": references or None}}
-    api.patch("pods", meta["name"], change, meta["namespace"])
+    api.patch(resource, meta["name"], change, meta["namespace"])
 
 
-def _selects(owner: Object, pod: Object) -> bool:
-    return selects_labels(owner["spec"].get("selector"))(labels_of(pod))
+def selector_of(owner: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the label selector of an owner; ReplicationControllers have a map of labels."""
+    selector: Mapping[str, Any] | None = owner["spec"].get("selector")
+    if owner["kind"] == "ReplicationController":
+        return {"matchLabels": selector} if selector else None
+    return selector
+
+
+def _selects(owner: Object, obj: Object) -> bool:
+    return selects_labels(selector_of(owner))(labels_of(obj))

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from libs.domain.errors import JoinerError
 from services.simulator.core.client import Client
+from services.simulator.core.feed import Change
 from services.simulator.core.objects import Object, controller_of, key_of
 from services.simulator.core.part import Outcome, Refusal
 from services.simulator.core.timetable import Timetable
@@ -27,24 +28,46 @@ class Controller:
     """One controller as a part of the simulated cluster."""
 
     def __init__(
-        self, name: str, client: Client, sources: Mapping[str, Concerns], reconcile: Reconcile
+        self,
+        name: str,
+        client: Client,
+        sources: Mapping[str, Concerns],
+        reconcile: Reconcile,
+        *,
+        matters: Mapping[str, Callable[[Change], bool]] | None = None,
+        pause: Callable[[], timedelta] = timedelta,
     ) -> None:
-        """Follow the resources that are the keys of `sources`."""
+        """Follow the resources that are the keys of `sources`.
+
+        Args:
+            name: the controller's own.
+            client: what it works with.
+            sources: the resources and which keys a change of them concerns.
+            reconcile: brings one key up to date.
+            matters: by resource, which changes of it matter; all do where nothing is said.
+            pause: how long a key waits at least after it was brought up to date.
+        """
         self.name = name
+        wanted = matters or {}
         self._sources = [
-            (client.subscribe(resource), concerns) for resource, concerns in sources.items()
+            (client.subscribe(resource), concerns, wanted.get(resource))
+            for resource, concerns in sources.items()
         ]
         self._reconcile = reconcile
         self._due: Timetable[str] = Timetable()
         self._failures: dict[str, int] = {}
+        self._pause = pause
+        self._paused: dict[str, datetime] = {}
 
     def step(self, now: datetime) -> Outcome:
         """Queue what changed and reconcile what is due."""
-        for subscription, concerns in self._sources:
+        for subscription, concerns, matters in self._sources:
             for change in subscription.changes():
+                if matters is not None and not matters(change):
+                    continue
                 for side in change.sides:
                     for key in concerns(side):
-                        self._due.hasten(key, now)
+                        self._due.hasten(key, max(now, self._paused.get(key, now)))
         refusals = []
         for key in self._due.take(now):
             try:
@@ -55,6 +78,8 @@ class Controller:
                 again = now + self._delay(key)
             if again is not None:
                 self._due.hasten(key, again)
+            if pause := self._pause():
+                self._paused[key] = now + pause
         return Outcome(again=self._due.next(), refusals=tuple(refusals))
 
     def _delay(self, key: str) -> timedelta:

@@ -186,7 +186,7 @@ class _Work:
 
     def _tell(self, reason: str, message: str, is_warning: bool = False) -> None:
         note = Note(reason=reason, message=message, component=_COMPONENT, is_warning=is_warning)
-        self._client.events.record(self._cron_job, note, self._now)
+        self._client.events.record(self._cron_job, note)
 
 
 def _end_of(job: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,7 @@ Source: Kubernetes documentation, "DaemonSet".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from libs.oracle.cluster import Cluster
@@ -16,11 +16,12 @@ from libs.oracle.daemons import daemon_pod, daemon_pods
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.client import Client, controller_uid
-from services.simulator.core.controllers import pods
+from services.simulator.core.controllers import adoption, pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.controllers.revisions import DAEMON_HASH as REVISION
 from services.simulator.core.controllers.revisions import Revisions, hash_of
 from services.simulator.core.controllers.rollout import scaled
+from services.simulator.core.feed import Change
 from services.simulator.core.objects import (
     Object,
     has_ended,
@@ -32,6 +33,11 @@ from services.simulator.core.objects import (
 from services.simulator.core.part import earliest
 
 DAEMON_SETS = "daemonsets.apps"
+GENERATION = "pod-template-generation"
+
+_GENERATION_ANNOTATION = "deprecated.daemonset.template.generation"
+_MANY_NODES = 500
+_PAUSE = timedelta(milliseconds=100)
 
 
 class Allowed(NamedTuple):
@@ -55,23 +61,29 @@ class Eligibility:
     """Which DaemonSet may run on which node; remembered while neither changes."""
 
     def __init__(self, client: Client) -> None:
-        self.nodes = client.subscribe("nodes")
+        self.nodes: dict[str, Object] = {}
+        """The nodes as they were when something of them changed that matters."""
+        self._changes = client.subscribe("nodes")
         self._strict, self._lenient = Cluster(), Cluster()
         self._known: dict[tuple[str, str], tuple[int, Object, Allowed]] = {}
 
     def follow(self) -> None:
         """Take in what changed of nodes."""
-        for change in self.nodes.changes():
+        for change in self._changes.changes():
+            if not _may_move_daemons(change):
+                continue
             if change.new is None:
+                self.nodes.pop(change.key, None)
                 self._strict.delete("Node", change.key)
                 self._lenient.delete("Node", change.key)
             else:
+                self.nodes[change.key] = change.new
                 self._strict.put("Node", change.new)
                 self._lenient.put("Node", _only_evicting(change.new))
 
     def of(self, daemon_set: Object, name: str) -> Allowed:
         """Return what a DaemonSet's pod may do on a node."""
-        meta, node = daemon_set["metadata"], self.nodes.objects[name]
+        meta, node = daemon_set["metadata"], self.nodes[name]
         known = self._known.get((meta["uid"], name))
         if known is not None and known[0] == meta["generation"] and known[1] is node:
             return known[2]
@@ -92,7 +104,8 @@ def _only_evicting(node: Object) -> Object:
 def daemon_set_controller(client: Client) -> Controller:
     """Return the controller of DaemonSets."""
     api = client.api
-    owned = client.index("pods", controller_uid)
+    owned, free = client.index("pods", controller_uid), adoption.orphans(client)
+    of_owner, who_selects = its_controller("DaemonSet"), adoption.who_selects(client, DAEMON_SETS)
     eligibility, revisions = Eligibility(client), Revisions(client)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
@@ -102,11 +115,14 @@ def daemon_set_controller(client: Client) -> Controller:
         if daemon_set is None:
             return None
         uid = daemon_set["metadata"]["uid"]
-        allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes.objects}
+        adoption.release(api, daemon_set, owned.of(uid))
+        if not is_deleting(daemon_set):
+            adoption.adopt(api, daemon_set, free)
+        allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes}
         wanted = Wanted(daemon_set, hash_of(revisions.present(daemon_set)), allowed)
         if not is_deleting(daemon_set):
-            _place(client, wanted, _by_node(owned.of(uid)), now)
-            _renew(client, wanted, _by_node(owned.of(uid)), now)
+            _place(client, wanted, _by_node(owned.of(uid)))
+            _renew(client, wanted, _by_node(owned.of(uid)))
             used = {labels_of(pod).get(REVISION, "") for pod in owned.of(uid)}
             revisions.forget_old(daemon_set, used)
         return _report(api, wanted, _by_node(owned.of(uid)), now)
@@ -116,10 +132,31 @@ def daemon_set_controller(client: Client) -> Controller:
 
     sources = {
         DAEMON_SETS: itself,
-        "pods": its_controller("DaemonSet"),
+        "pods": lambda pod: (*of_owner(pod), *who_selects(pod)),
         "nodes": every_daemon_set,
     }
-    return Controller("daemonset", client, sources, reconcile)
+
+    def pause() -> timedelta:
+        """A look at a DaemonSet costs as much as there are nodes."""
+        return _PAUSE * (len(eligibility.nodes) // _MANY_NODES)
+
+    return Controller(
+        "daemonset",
+        client,
+        sources,
+        reconcile,
+        matters={"nodes": _may_move_daemons},
+        pause=pause,
+    )
+
+
+def _may_move_daemons(change: Change) -> bool:
+    """Tell whether a change of a node may decide where daemons run: a heartbeat does not."""
+    if change.old is None or change.new is None:
+        return True
+    return bool(
+        change.old["spec"] != change.new["spec"] or labels_of(change.old) != labels_of(change.new)
+    )
 
 
 def node_of(pod: Mapping[str, Any]) -> str:
@@ -141,9 +178,7 @@ def _by_node(present: Iterable[Object]) -> dict[str, list[Object]]:
     return found
 
 
-def _place(
-    client: Client, wanted: Wanted, present: Mapping[str, list[Object]], now: datetime
-) -> None:
+def _place(client: Client, wanted: Wanted, present: Mapping[str, list[Object]]) -> None:
     daemon_set, revision, allowed = wanted
     nowhere = Allowed(start=False, stay=False)
     for node, there in present.items():
@@ -153,17 +188,22 @@ def _place(
         keep = next((pod for pod in running if not has_ended(pod)), None)
         for pod in running:
             if pod is not keep or not allowed.get(node, nowhere).stay:
-                pods.remove(client, daemon_set, pod, now)
+                pods.remove(client, daemon_set, pod)
     for node, may in allowed.items():
         if may.start and not present.get(node):
-            pods.create(client, daemon_set, new_pod(daemon_set, revision, node), now)
+            pods.create(client, daemon_set, new_pod(daemon_set, revision, node))
 
 
 def new_pod(daemon_set: Object, revision: str, node: str) -> Object:
     """Return the pod of a DaemonSet's present revision for a node."""
     template = daemon_set["spec"]["template"]
     pod = pods.pod_from(daemon_set, template)
-    pod["metadata"]["labels"] = {**labels_of(pod), REVISION: revision}
+    annotations = daemon_set["metadata"].get("annotations") or {}
+    pod["metadata"]["labels"] = {
+        **labels_of(pod),
+        GENERATION: annotations.get(_GENERATION_ANNOTATION, "1"),
+        REVISION: revision,
+    }
     field = {"key": "metadata.name", "operator": "In", "values": [node]}
     required = {"nodeSelectorTerms": [{"matchFields": [field]}]}
     affinity = pod["spec"].setdefault("affinity", {})
@@ -173,9 +213,7 @@ def new_pod(daemon_set: Object, revision: str, node: str) -> Object:
     return pod
 
 
-def _renew(
-    client: Client, wanted: Wanted, present: Mapping[str, list[Object]], now: datetime
-) -> None:
+def _renew(client: Client, wanted: Wanted, present: Mapping[str, list[Object]]) -> None:
     """Delete pods of old templates, as many as may be unavailable at once."""
     daemon_set, revision, allowed = wanted
     strategy = daemon_set["spec"]["updateStrategy"]
@@ -192,9 +230,9 @@ def _renew(
         old += [pod for pod in there if labels_of(pod).get(REVISION) != revision]
     # An old pod that is not ready takes nothing away.
     for pod in [pod for pod in old if not pods.is_ready(pod)]:
-        pods.remove(client, daemon_set, pod, now)
+        pods.remove(client, daemon_set, pod)
     for pod in [pod for pod in old if pods.is_ready(pod)][: max(0, room)]:
-        pods.remove(client, daemon_set, pod, now)
+        pods.remove(client, daemon_set, pod)
 
 
 def _report(

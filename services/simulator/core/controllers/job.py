@@ -1,26 +1,27 @@
-"""Jobs: pods until enough of them ended well.
+"""Jobs: pods until enough of them ended well, or too many badly.
 
-Pods carry a finalizer until they are counted, so that none is lost with its node. Pods of indexed
-Jobs get their index; success and failure policies are not looked at.
+Pods carry a finalizer until they are counted, so that none is lost with its node.
 
 Source: Kubernetes documentation, "Jobs".
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.client import Client
-from services.simulator.core.controllers import pods
+from services.simulator.core.controllers import adoption, job_end, job_failures, pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
+from services.simulator.core.controllers.job_failures import Record, index_of
 from services.simulator.core.controllers.job_indexes import (
     INDEX,
     compressed,
     expanded,
     free_indexes,
 )
+from services.simulator.core.events import Note
 from services.simulator.core.objects import (
     Object,
     condition_of,
@@ -38,68 +39,259 @@ from services.simulator.core.part import earliest
 JOBS = "jobs.batch"
 TRACKING = "batch.kubernetes.io/job-tracking"
 
+_COMPONENT = "job-controller"
+_INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
+
 _its_job = its_controller("Job")
+
+
+def _job_key(pod: Object) -> str | None:
+    return next(iter(_its_job(pod)), None)
 
 
 def job_controller(client: Client) -> Controller:
     """Return the controller of Jobs."""
-    api = client.api
-    owned = client.index("pods", lambda pod: next(iter(_its_job(pod)), None))
+    api, owned, free = client.api, client.index("pods", _job_key), adoption.orphans(client)
+    who_selects = adoption.who_selects(client, JOBS)
+    records: dict[str, Record] = {}
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
         job = api.find(JOBS, name, namespace)
         uid = job["metadata"]["uid"] if job is not None else ""
-        mine: list[Object] = []
-        orphans: list[Object] = []
         for pod in owned.of(key):
             owner = controller_of(pod)
-            (mine if owner is not None and owner["uid"] == uid else orphans).append(pod)
-        for pod in orphans:
-            _let_go(api, pod)
+            if owner is not None and owner["uid"] != uid:
+                _let_go(api, pod)
         if job is None:
+            records.pop(key, None)
             return None
-        job = _count(api, job, mine)
         if not is_deleting(job) and not _is_finished(job):
-            job = _judge(api, job, now)
-            _scale(client, job, pods.active(owned.of(key)), now)
-        return _report(api, job, owned.of(key), now)
+            adoption.adopt(api, job, free)
+        work = _Work(client, job, owned.of(key), now)
+        if _is_finished(job):
+            records.pop(uid, None)
+            work.let_everyone_go()
+            return work.expire()
+        return work.go_on(records)
 
-    return Controller("job", client, {JOBS: itself, "pods": _its_job}, reconcile)
+    def concerned(pod: Object) -> Iterable[str]:
+        return (*_its_job(pod), *who_selects(pod))
+
+    return Controller("job", client, {JOBS: itself, "pods": concerned}, reconcile)
 
 
 def _is_finished(job: Mapping[str, Any]) -> bool:
     return is_true(job, "Complete") or is_true(job, "Failed")
 
 
-# Counting
+class _Work:
+    """What is done for one Job at one instant; its status as it becomes."""
+
+    def __init__(self, client: Client, job: Object, mine: Sequence[Object], now: datetime) -> None:
+        self._client = client
+        self._job = job
+        self._mine = mine
+        self._now = now
+        self._status: Object = dict(job["status"])
+
+    def go_on(self, records: dict[str, Record]) -> datetime | None:
+        """Count what ended, end the Job or make pods, and report."""
+        uid = self._job["metadata"]["uid"]
+        ended = [
+            one for one in self._mine if _is_tracked(one) and (has_ended(one) or _is_lost(one))
+        ]
+        records[uid] = records.get(uid, Record()).with_ended(ended)
+        self._count(ended)
+        if not self._job["spec"].get("suspend"):
+            self._status.setdefault("startTime", stamp(self._now))
+        active = pods.active(self._mine)
+        end = job_end.end_of(self._seen, self._mine, len(active), self._now)
+        again: datetime | None = None
+        if end is not None:
+            self._end(end, active)
+        elif not is_deleting(self._job):
+            made, again = self._scale(active, records[uid])
+            if made and not ended:
+                return self._now  # the status follows once the pods are seen
+            self._say_suspended()
+        self._report()
+        for pod in ended:
+            _let_go(self._client.api, pod)
+        return earliest(again, None if end else job_end.deadline_of(self._seen))
+
+    @property
+    def _seen(self) -> Object:
+        return {**self._job, "status": self._status}
+
+    # Counting
+
+    def _count(self, ended: Sequence[Object]) -> None:
+        """Count the pods that ended since the last look."""
+        if not ended:
+            return
+        status, spec = self._status, self._job["spec"]
+        good = [one for one in ended if one["status"].get("phase") == "Succeeded"]
+        counted, failed_indexes = 0, set[int]()
+        for pod in ended:
+            if pod in good:
+                continue
+            verdict = job_failures.judge(self._job, pod)
+            if verdict.action == "FailJob":
+                self._announce("Failed", "PodFailurePolicy", verdict.message)
+            counted += verdict.action != "Ignore"
+            limit = spec.get("backoffLimitPerIndex")
+            often = limit is not None and (
+                job_failures.failures_of_index(self._mine, index_of(pod)) > limit
+            )
+            if verdict.action == "FailIndex" or often:
+                failed_indexes.add(index_of(pod))
+        self._status = {
+            **status,
+            "conditions": self._status.get("conditions"),
+            "succeeded": status.get("succeeded", 0) + len(good) or None,
+            "failed": status.get("failed", 0) + counted or None,
+        }
+        if spec["completionMode"] == "Indexed":
+            indexes = expanded(status.get("completedIndexes", "")) | set(map(index_of, good))
+            self._status["completedIndexes"] = compressed(indexes) or None
+            self._status["succeeded"] = len(indexes) or None
+        if spec.get("backoffLimitPerIndex") is not None:
+            self._status = job_end.with_failed(self._status, failed_indexes)
+        self._status = {key: value for key, value in self._status.items() if value is not None}
+
+    def let_everyone_go(self) -> None:
+        """Take the finalizer from all pods."""
+        for pod in self._mine:
+            _let_go(self._client.api, pod)
+
+    # Ending
+
+    def _end(self, end: job_end.End, active: Sequence[Object]) -> None:
+        """Announce the end, delete what runs, and end the Job once nothing runs any more."""
+        self._announce(end.kind, end.reason, end.message)
+        for pod in active:
+            pods.remove(self._client, self._job, pod)
+        terminating = any(is_deleting(one) and not has_ended(one) for one in self._mine)
+        if active or terminating:
+            return
+        self._set(end.kind, "True", end.reason, end.message)
+        if end.kind == "Complete":
+            self._status["completionTime"] = stamp(self._now)
+            self._tell("Completed", "Job completed")
+        else:
+            self._tell(end.reason, end.message, is_warning=True)
+
+    def _announce(self, kind: str, reason: str, message: str) -> None:
+        if not is_true(self._seen, job_end.EARLY[kind]):
+            self._set(job_end.EARLY[kind], "True", reason, message)
+
+    def _set(self, type_: str, value: str, reason: str, message: str) -> None:
+        condition = {"type": type_, "status": value, "reason": reason, "message": message}
+        before = list(self._status.get("conditions") or ())
+        known = condition_of(self._seen, type_)
+        if known is None or known["status"] != value:
+            extra = {"lastProbeTime": stamp(self._now)}
+            self._status["conditions"] = with_condition(before, condition, self._now, extra=extra)
+
+    def _say_suspended(self) -> None:
+        if self._job["spec"].get("suspend"):
+            if not is_true(self._seen, "Suspended"):
+                self._tell("Suspended", "Job suspended")
+                self._status.pop("startTime", None)
+            self._set("Suspended", "True", "JobSuspended", "Job suspended")
+        elif is_true(self._seen, "Suspended"):
+            self._set("Suspended", "False", "JobResumed", "Job resumed")
+            self._status["startTime"] = stamp(self._now)
+            self._tell("Resumed", "Job resumed")
+
+    # Scaling
+
+    def _scale(self, active: Sequence[Object], record: Record) -> tuple[bool, datetime | None]:
+        """Make or delete pods; return whether any was made, and when to try again."""
+        wanted = self._wanted(len(active))
+        for pod in active[wanted:]:
+            pods.remove(self._client, self._job, pod)
+        missing = wanted - len(active)
+        if self._job["spec"].get("podReplacementPolicy") == "Failed":
+            missing -= sum(is_deleting(one) and not has_ended(one) for one in self._mine)
+        if missing <= 0:
+            return False, None
+        per_index = self._job["spec"].get("backoffLimitPerIndex") is not None
+        until = None if per_index else record.waits_until()
+        if until is not None and until > self._now:
+            return False, until
+        indexes, later = self._indexes(active, per_index=per_index)
+        indexed = self._job["spec"]["completionMode"] == "Indexed"
+        chosen: list[int | None] = list(indexes[:missing]) if indexed else [None] * missing
+        for index in chosen:
+            pods.create(self._client, self._job, self._new_pod(index))
+        return bool(chosen), later
+
+    def _wanted(self, active: int) -> int:
+        spec, succeeded = self._job["spec"], self._status.get("succeeded", 0)
+        if spec.get("suspend"):
+            return 0
+        if spec.get("completions") is None:
+            return active if succeeded else int(spec["parallelism"])
+        remaining: int = spec["completions"] - succeeded
+        return max(0, min(int(spec["parallelism"]), remaining))
+
+    def _indexes(
+        self, active: Sequence[Object], *, per_index: bool
+    ) -> tuple[list[int], datetime | None]:
+        """Return the indexes that may be tried now, and when the next of the others may be."""
+        failed = expanded(self._status.get("failedIndexes", ""))
+        taken = [index_of(one) for one in active] + sorted(failed)
+        indexes = list(free_indexes(self._seen, taken))
+        if not per_index:
+            return indexes, None
+        waits = {one: job_failures.index_waits_until(self._mine, one) for one in indexes}
+        later = job_failures.soonest(waits.values(), self._now)
+        return [one for one, at in waits.items() if at is None or at <= self._now], later
+
+    def _new_pod(self, index: int | None) -> Object:
+        pod = new_pod(self._job, index)
+        if index is not None and self._job["spec"].get("backoffLimitPerIndex") is not None:
+            count = job_failures.failures_of_index(self._mine, index)
+            pod["metadata"]["annotations"][job_failures.FAILURE_COUNT] = str(count)
+        return pod
+
+    # Reporting
+
+    def _report(self) -> None:
+        present = self._client.index("pods", _job_key).of(_key(self._job))
+        running = pods.active(present)
+        self._status |= {
+            "active": len(running) or None,
+            "ready": sum(map(pods.is_ready, running)),
+            "terminating": sum(is_deleting(one) and not has_ended(one) for one in present),
+            "uncountedTerminatedPods": {},
+        }
+        pods.write_status(self._client.api, JOBS, self._job, self._status)
+
+    def _tell(self, reason: str, message: str, *, is_warning: bool = False) -> None:
+        note = Note(reason=reason, message=message, component=_COMPONENT, is_warning=is_warning)
+        self._client.events.record(self._job, note)
+
+    def expire(self) -> datetime | None:
+        """Delete a finished Job whose time to live is over; return when it is, if to come."""
+        seconds = self._job["spec"].get("ttlSecondsAfterFinished")
+        ends = (condition_of(self._job, kind) for kind in ("Complete", "Failed"))
+        end = next((c for c in ends if c is not None and c["status"] == "True"), None)
+        if seconds is None or end is None or is_deleting(self._job):
+            return None
+        expiry = read_stamp(end.get("lastTransitionTime")) + timedelta(seconds=seconds)
+        if self._now < expiry:
+            return expiry
+        meta = self._job["metadata"]
+        options = DeleteOptions(uid=meta["uid"], propagation="Foreground")
+        self._client.api.delete(JOBS, meta["name"], meta["namespace"], options)
+        return None
 
 
-def _count(api: DirectApi, job: Object, mine: Sequence[Object]) -> Object:
-    """Count the pods that ended since the last look, then let them go."""
-    ended = [pod for pod in mine if _is_tracked(pod) and (has_ended(pod) or _is_lost(pod))]
-    if not ended:
-        return job
-    good = [pod for pod in ended if pod["status"].get("phase") == "Succeeded"]
-    status = job["status"]
-    counted = {
-        **status,
-        "succeeded": status.get("succeeded", 0) + len(good),
-        "failed": status.get("failed", 0) + len(ended) - len(good),
-    }
-    if job["spec"]["completionMode"] == "Indexed":
-        indexes = expanded(status.get("completedIndexes", "")) | {_index(pod) for pod in good}
-        counted |= {"completedIndexes": compressed(indexes), "succeeded": len(indexes)}
-    counted = {key: value for key, value in counted.items() if value not in (0, "")}
-    job = api.update(JOBS, {**job, "status": counted}, subresource="status")
-    for pod in ended:
-        _let_go(api, pod)
-    return job
-
-
-def _index(pod: Mapping[str, Any]) -> int:
-    text = (pod["metadata"].get("annotations") or {}).get(INDEX, "")
-    return int(text) if text.isdecimal() else 0
+def _key(job: Object) -> str:
+    return f"{job['metadata']['namespace']}/{job['metadata']['name']}"
 
 
 def _is_tracked(pod: Mapping[str, Any]) -> bool:
@@ -119,129 +311,21 @@ def _let_go(api: DirectApi, pod: Object) -> None:
     api.patch("pods", meta["name"], {"metadata": {"finalizers": kept}}, meta["namespace"])
 
 
-# Deciding
-
-
-def _judge(api: DirectApi, job: Object, now: datetime) -> Object:
-    """Write that a Job is complete or has failed, if it is so."""
-    end = _end_of(job, now)
-    if end is None:
-        return job
-    kind, reason, message = end
-    early = "SuccessCriteriaMet" if kind == "Complete" else "FailureTarget"
-    conditions = list(job["status"].get("conditions") or ())
-    for type_ in (early, kind):
-        condition = {"type": type_, "status": "True", "reason": reason, "message": message}
-        conditions = with_condition(conditions, condition, now, extra={"lastProbeTime": stamp(now)})
-    status = {**job["status"], "conditions": conditions}
-    if kind == "Complete":
-        status["completionTime"] = stamp(now)
-    status.setdefault("startTime", stamp(now))
-    return api.update(JOBS, {**job, "status": status}, subresource="status")
-
-
-def _end_of(job: Object, now: datetime) -> tuple[str, str, str] | None:
-    spec, status = job["spec"], job["status"]
-    if status.get("failed", 0) > spec["backoffLimit"]:
-        return "Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit"
-    deadline = _deadline(job)
-    if deadline is not None and deadline <= now:
-        return "Failed", "DeadlineExceeded", "Job was active longer than specified deadline"
-    wanted = spec.get("completions")
-    succeeded = status.get("succeeded", 0)
-    queue_is_done = succeeded > 0 and not status.get("active")
-    done = queue_is_done if wanted is None else succeeded >= wanted
-    return (
-        ("Complete", "CompletionsReached", "Reached expected number of succeeded pods")
-        if done
-        else None
-    )
-
-
-def _deadline(job: Mapping[str, Any]) -> datetime | None:
-    seconds, start = job["spec"].get("activeDeadlineSeconds"), job["status"].get("startTime")
-    if seconds is None or start is None:
-        return None
-    return read_stamp(start) + timedelta(seconds=seconds)
-
-
-def _scale(client: Client, job: Object, running: Sequence[Object], now: datetime) -> None:
-    spec, succeeded = job["spec"], job["status"].get("succeeded", 0)
-    wanted = spec["parallelism"]
-    if _is_finished(job) or spec.get("suspend"):
-        wanted = 0
-    elif spec.get("completions") is not None:
-        wanted = min(wanted, spec["completions"] - succeeded)
-    elif succeeded:
-        wanted = min(wanted, len(running))
-    for pod in running[wanted:]:
-        pods.remove(client, job, pod, now)
-    indexes = free_indexes(job, [_index(pod) for pod in running])
-    for _ in range(wanted - len(running)):
-        pods.create(client, job, new_pod(job, next(indexes, None)), now)
-
-
 def new_pod(job: Object, index: int | None) -> Object:
     """Return a pod of a Job, with an index if the Job counts by them."""
     pod = pods.pod_from(job, job["spec"]["template"])
     pod["metadata"]["finalizers"] = [*(pod["metadata"].get("finalizers") or ()), TRACKING]
-    if index is not None:
-        name = f"{job['metadata']['name']}-{index}"
-        pod["metadata"]["generateName"] = f"{name}-"
-        for member in ("annotations", "labels"):
-            pod["metadata"].setdefault(member, {})[INDEX] = str(index)
-        pod["spec"]["hostname"] = name
+    if index is None:
+        return pod
+    name = f"{job['metadata']['name']}-{index}"
+    pod["metadata"]["generateName"] = f"{name}-"
+    for member in ("annotations", "labels"):
+        pod["metadata"].setdefault(member, {})[INDEX] = str(index)
+    pod["spec"]["hostname"] = name
+    field = {"fieldRef": {"fieldPath": f"metadata.labels['{INDEX}']"}}
+    for kind in ("initContainers", "containers"):
+        for container in pod["spec"].get(kind) or ():
+            variables = container.setdefault("env", [])
+            if not any(one["name"] == _INDEX_VARIABLE for one in variables):
+                variables.append({"name": _INDEX_VARIABLE, "valueFrom": field})
     return pod
-
-
-# Reporting
-
-
-def _report(
-    api: DirectApi, job: Object, everyone: Sequence[Object], now: datetime
-) -> datetime | None:
-    running = pods.active(everyone)
-    suspended = bool(job["spec"].get("suspend"))
-    waits = suspended and not _is_finished(job)
-    status = {
-        **job["status"],
-        "active": len(running) or None,
-        "ready": sum(map(pods.is_ready, running)),
-        "terminating": sum(is_deleting(pod) and not has_ended(pod) for pod in everyone),
-        "uncountedTerminatedPods": {},
-        "startTime": None if waits else job["status"].get("startTime") or stamp(now),
-    }
-    if suspended or condition_of(job, "Suspended") is not None:
-        status["conditions"] = _suspension(job, now, suspended=suspended)
-    pods.write_status(api, JOBS, job, status)
-    return earliest(
-        _deadline({**job, "status": status}) if not _is_finished(job) else None,
-        _expire(api, job, now),
-    )
-
-
-def _suspension(job: Object, now: datetime, *, suspended: bool) -> list[Object]:
-    condition = {
-        "type": "Suspended",
-        "status": "True" if suspended else "False",
-        "reason": "JobSuspended" if suspended else "JobResumed",
-        "message": f"Job {'suspended' if suspended else 'resumed'}",
-    }
-    conditions = list(job["status"].get("conditions") or ())
-    return with_condition(conditions, condition, now, extra={"lastProbeTime": stamp(now)})
-
-
-def _expire(api: DirectApi, job: Object, now: datetime) -> datetime | None:
-    """Delete a finished Job whose time to live is over; return when it is, if it is to come."""
-    seconds = job["spec"].get("ttlSecondsAfterFinished")
-    ends = (condition_of(job, kind) for kind in ("Complete", "Failed"))
-    end = next((c for c in ends if c is not None and c["status"] == "True"), None)
-    if seconds is None or end is None or is_deleting(job):
-        return None
-    expiry = read_stamp(end.get("lastTransitionTime")) + timedelta(seconds=seconds)
-    if now < expiry:
-        return expiry
-    meta = job["metadata"]
-    options = DeleteOptions(uid=meta["uid"], propagation="Foreground")
-    api.delete(JOBS, meta["name"], meta["namespace"], options)
-    return None

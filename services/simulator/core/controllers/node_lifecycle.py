@@ -128,7 +128,7 @@ class NodeLifecycle:
             created = read_stamp(node["metadata"]["creationTimestamp"])
             heard = now if node_states.readiness(node) else created
             health = self._health[name] = _Health(heard=heard, beat=beat, zone=zone)
-            self._tell(node, "RegisteredNode", f"Registered Node {name} in Controller", now)
+            self._tell(node, "RegisteredNode", f"Registered Node {name} in Controller")
         elif health.beat != beat:
             health.heard, health.beat = now, beat
         if health.zone != zone:
@@ -145,15 +145,11 @@ class NodeLifecycle:
         self._silences.drop(change.key)
         self._news.pop(change.key, None)
         if change.old is not None:
-            self._tell(
-                change.old, "RemovingNode", f"Removing Node {change.key} from Controller", now
-            )
+            self._tell(change.old, "RemovingNode", f"Removing Node {change.key} from Controller")
 
-    def _tell(self, node: Object, reason: str, what: str, now: datetime) -> None:
+    def _tell(self, node: Object, reason: str, what: str) -> None:
         message = f"Node {node['metadata']['name']} event: {what}"
-        self._client.events.record(
-            node, Note(reason=reason, message=message, component=_COMPONENT), now
-        )
+        self._client.events.record(node, Note(reason=reason, message=message, component=_COMPONENT))
 
     def _enter_zone(self, node: Object, name: str, key: str) -> None:
         zone = self._zones.setdefault(key, _Zone())
@@ -201,7 +197,7 @@ class NodeLifecycle:
         if was_ready:
             message = f"Node {name} status is now: NodeNotReady"
             note = Note(reason="NodeNotReady", message=message, component=_COMPONENT)
-            self._client.events.record(node, note, now)
+            self._client.events.record(node, note)
             for pod in self._on_node.of(name):
                 self._unready(pod, now)
 
@@ -221,7 +217,7 @@ class NodeLifecycle:
             component=_COMPONENT,
             is_warning=True,
         )
-        self._client.events.record(pod, note, now)
+        self._client.events.record(pod, note)
 
     # What follows for a node
 

@@ -46,19 +46,25 @@ def pod_from(owner: Mapping[str, Any], template: Mapping[str, Any]) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": thaw(template["spec"])}
 
 
-def create(client: Client, owner: Object, pod: Object, now: datetime) -> None:
+def component_of(owner: Mapping[str, Any]) -> str:
+    """Return the name by which the controller of a kind signs its events."""
+    kind = owner["kind"].lower()
+    return f"{kind.removesuffix('controller').rstrip('-')}-controller"
+
+
+def create(client: Client, owner: Object, pod: Object) -> None:
     """Create a pod and leave an event of it on its owner; a refusal is raised."""
-    component = f"{owner['kind'].lower()}-controller"
+    component = component_of(owner)
     try:
         made = client.api.create("pods", pod)
     except ApiError as error:
         message = f"Error creating: {error}"
         note = Note(reason="FailedCreate", message=message, component=component, is_warning=True)
-        client.events.record(owner, note, now)
+        client.events.record(owner, note)
         raise
     message = f"Created pod: {made['metadata']['name']}"
     note = Note(reason="SuccessfulCreate", message=message, component=component)
-    client.events.record(owner, note, now)
+    client.events.record(owner, note)
 
 
 def hash_of(value: object) -> str:
@@ -125,13 +131,13 @@ def delete(api: DirectApi, pod: Mapping[str, Any]) -> None:
     api.delete("pods", meta["name"], meta["namespace"], DeleteOptions(uid=meta["uid"]))
 
 
-def remove(client: Client, owner: Object, pod: Object, now: datetime) -> None:
+def remove(client: Client, owner: Object, pod: Object) -> None:
     """Delete a pod of an owner, and leave an event of it."""
     delete(client.api, pod)
-    component = f"{owner['kind'].lower()}-controller"
+    component = component_of(owner)
     message = f"Deleted pod: {pod['metadata']['name']}"
     note = Note(reason="SuccessfulDelete", message=message, component=component)
-    client.events.record(owner, note, now)
+    client.events.record(owner, note)
 
 
 def write_status(api: DirectApi, resource: str, obj: Object, status: Object) -> None:

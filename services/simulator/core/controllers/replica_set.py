@@ -1,62 +1,107 @@
-"""ReplicaSets: as many pods as asked for, made from the template, owned by reference.
+"""ReplicaSets and ReplicationControllers: as many pods as asked for, owned by reference.
 
-Source: Kubernetes documentation, "ReplicaSet".
+Source: Kubernetes documentation, "ReplicaSet", "ReplicationController".
 """
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
-from services.simulator.core.api.direct import DirectApi
-from services.simulator.core.client import Client, Index, controller_uid
+from services.simulator.core.api.errors import ApiError
+from services.simulator.core.client import Client, controller_uid
 from services.simulator.core.controllers import adoption, pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
-from services.simulator.core.objects import Object, is_deleting, split_key
+from services.simulator.core.objects import Object, is_deleting, split_key, with_condition
 from services.simulator.core.part import earliest
 
 REPLICA_SETS = "replicasets.apps"
+REPLICATION_CONTROLLERS = "replicationcontrollers"
+
+_FAILURE = "ReplicaFailure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Kind:
+    name: str
+    resource: str
+    kind: str
+    tells_terminating: bool
 
 
 def replica_set_controller(client: Client) -> Controller:
     """Return the controller of ReplicaSets."""
+    kind = _Kind(
+        name="replicaset", resource=REPLICA_SETS, kind="ReplicaSet", tells_terminating=True
+    )
+    return _controller(client, kind)
+
+
+def replication_controller(client: Client) -> Controller:
+    """Return the controller of ReplicationControllers."""
+    kind = _Kind(
+        name="replicationcontroller",
+        resource=REPLICATION_CONTROLLERS,
+        kind="ReplicationController",
+        tells_terminating=False,
+    )
+    return _controller(client, kind)
+
+
+def _controller(client: Client, kind: _Kind) -> Controller:
     api = client.api
     owned, free = client.index("pods", controller_uid), adoption.orphans(client)
-    of_owner, who_selects = its_controller("ReplicaSet"), adoption.who_selects(api, REPLICA_SETS)
+    of_owner, who_selects = (
+        its_controller(kind.kind),
+        adoption.who_selects(client, kind.resource),
+    )
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
-        replica_set = api.find(REPLICA_SETS, name, namespace)
-        if replica_set is None:
+        owner = api.find(kind.resource, name, namespace)
+        if owner is None:
             return None
-        if not is_deleting(replica_set):
-            adoption.release(api, replica_set, owned.of(replica_set["metadata"]["uid"]))
-            adoption.adopt(api, replica_set, free)
-            _scale(client, replica_set, owned, now)
-        return _report(api, replica_set, owned, now)
+        uid, failure = owner["metadata"]["uid"], None
+        if not is_deleting(owner):
+            adoption.release(api, owner, owned.of(uid))
+            adoption.adopt(api, owner, free)
+            try:
+                _scale(client, owner, owned.of(uid))
+            except ApiError as error:
+                failure = error
+        again = _report(client, kind, owner, owned.of(uid), failure, now)
+        if failure is not None:
+            raise failure
+        return again
 
     def concerned(pod: Object) -> Iterable[str]:
         return (*of_owner(pod), *who_selects(pod))
 
-    sources = {REPLICA_SETS: itself, "pods": concerned}
-    return Controller("replicaset", client, sources, reconcile)
+    sources = {kind.resource: itself, "pods": concerned}
+    return Controller(kind.name, client, sources, reconcile)
 
 
-def _scale(client: Client, replica_set: Object, owned: Index, now: datetime) -> None:
-    present = pods.active(owned.of(replica_set["metadata"]["uid"]))
-    missing = replica_set["spec"]["replicas"] - len(present)
+def _scale(client: Client, owner: Object, everyone: Iterable[Object]) -> None:
+    present = pods.active(everyone)
+    missing = owner["spec"]["replicas"] - len(present)
     for _ in range(missing):
-        pod = pods.pod_from(replica_set, replica_set["spec"]["template"])
-        pods.create(client, replica_set, pod, now)
+        pods.create(client, owner, pods.pod_from(owner, owner["spec"]["template"]))
     if missing < 0:
         on_node = Counter(pod["spec"].get("nodeName") for pod in present)
         present.sort(key=lambda pod: pods.deletion_order(pod, on_node[pod["spec"].get("nodeName")]))
         for pod in present[:-missing]:
-            pods.remove(client, replica_set, pod, now)
+            pods.remove(client, owner, pod)
 
 
-def _report(api: DirectApi, replica_set: Object, owned: Index, now: datetime) -> datetime | None:
-    spec = replica_set["spec"]
-    everyone = owned.of(replica_set["metadata"]["uid"])
+def _report(
+    client: Client,
+    kind: _Kind,
+    owner: Object,
+    everyone: list[Object],
+    failure: ApiError | None,
+    now: datetime,
+) -> datetime | None:
+    spec = owner["spec"]
     present = pods.active(everyone)
     wanted = (spec["template"]["metadata"].get("labels") or {}).items()
     instants = [
@@ -64,6 +109,7 @@ def _report(api: DirectApi, replica_set: Object, owned: Index, now: datetime) ->
         for pod in present
         if (instant := pods.available_at(pod, spec.get("minReadySeconds", 0))) is not None
     ]
+    terminating = sum(map(is_deleting, everyone)) if kind.tells_terminating else None
     status = {
         "replicas": len(present),
         "fullyLabeledReplicas": sum(
@@ -72,9 +118,23 @@ def _report(api: DirectApi, replica_set: Object, owned: Index, now: datetime) ->
         or None,
         "readyReplicas": sum(map(pods.is_ready, present)) or None,
         "availableReplicas": sum(instant <= now for instant in instants) or None,
-        "terminatingReplicas": sum(map(is_deleting, everyone)),
-        "observedGeneration": replica_set["metadata"]["generation"],
-        "conditions": replica_set["status"].get("conditions"),
+        "terminatingReplicas": terminating,
+        "observedGeneration": owner["metadata"]["generation"],
+        "conditions": _conditions(owner, failure, now) or None,
     }
-    pods.write_status(api, REPLICA_SETS, replica_set, status)
+    pods.write_status(client.api, kind.resource, owner, status)
     return earliest(*(instant for instant in instants if instant > now))
+
+
+def _conditions(owner: Object, failure: ApiError | None, now: datetime) -> list[Object]:
+    """Return the conditions: one while pods cannot be made."""
+    before = list((owner.get("status") or {}).get("conditions") or ())
+    if failure is None:
+        return [one for one in before if one["type"] != _FAILURE]
+    condition = {
+        "type": _FAILURE,
+        "status": "True",
+        "reason": "FailedCreate",
+        "message": str(failure),
+    }
+    return with_condition(before, condition, now)

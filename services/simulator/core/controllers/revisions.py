@@ -42,6 +42,11 @@ class Revisions:
         made = _new(owner, newest + 1)
         return made if is_deleting(owner) else self._api.create(REVISIONS, made)
 
+    def of(self, owner: Object) -> dict[str, Object]:
+        """Return the revisions of an owner by name."""
+        known = self._owned.of(owner["metadata"]["uid"])
+        return {one["metadata"]["name"]: one for one in known}
+
     def forget_old(self, owner: Object, used: Container[str]) -> None:
         """Delete the oldest revisions beyond the history limit that no pod is of.
 
@@ -65,6 +70,13 @@ def hash_of(revision: Mapping[str, Any]) -> str:
     """Return what a revision's name has after its owner's."""
     labels = labels_of(revision)
     return labels.get(DAEMON_HASH) or labels.get(_SET_HASH) or ""
+
+
+def template_of(revision: Mapping[str, Any]) -> Object:
+    """Return the template that a revision keeps."""
+    template: Object = thaw(_template(revision))
+    template.pop(_PATCH, None)
+    return template
 
 
 def _new(owner: Object, number: int) -> Object:

@@ -60,6 +60,35 @@ def scaled(value: int | str, total: int, *, up: bool) -> int:
     return -(-share // 100) if up else share // 100
 
 
+def in_proportion(
+    bounds: Bounds, sizes: Sequence[Replicas], most_before: Mapping[str, int]
+) -> dict[str, int]:
+    """Return the replicas by name when a Deployment is scaled in the middle of a rollout.
+
+    Args:
+        bounds: as they are now.
+        sizes: the ReplicaSets with replicas, the newest first.
+        most_before: the most pods there might be when each of them was scaled last.
+    """
+    allowed = bounds.replicas + bounds.surge if bounds.replicas else 0
+    left = allowed - sum(one.wanted for one in sizes)
+    grows = left > 0
+    # Of equal ones the newest grows first, and the oldest shrinks first.
+    listed = sizes if grows else sizes[::-1]
+    ordered = sorted(listed, key=lambda one: -one.wanted)
+    goals: dict[str, int] = {}
+    for one in ordered:
+        before = most_before.get(one.name) or allowed
+        share = round(one.wanted * allowed / before) - one.wanted if before else -one.wanted
+        step = min(max(share, 0), left) if grows else max(min(share, 0), left)
+        goals[one.name] = one.wanted + step
+        left -= step
+    if ordered:
+        first = ordered[0].name
+        goals[first] = max(0, goals[first] + left)
+    return goals
+
+
 def plan(bounds: Bounds, new: Replicas, old: Sequence[Replicas]) -> dict[str, int]:
     """Return the replicas that each shall want now, by name; `old` has the oldest first."""
     goals = {one.name: one.wanted for one in (*old, new)}

@@ -41,13 +41,13 @@ def taint_eviction_controller(client: Client) -> Controller:
                 continue
             if span == _FOR_EVER:
                 if uid in before:
-                    _tell(client, pod, "Cancelling deletion of", now)
+                    _tell(client, pod, "Cancelling deletion of")
                 continue
             end = before.get(uid, now + span) if span else now
             if end > now:
                 ends[name][uid] = end
                 continue
-            _tell(client, pod, "Marking for deletion", now)
+            _tell(client, pod, "Marking for deletion")
             _evict(api, pod, now)
         if not ends[name]:
             del ends[name]
@@ -77,10 +77,10 @@ def _tolerated_for(pod: Object, taints: Sequence[Taint]) -> timedelta:
     return shortest
 
 
-def _tell(client: Client, pod: Object, what: str, now: datetime) -> None:
+def _tell(client: Client, pod: Object, what: str) -> None:
     message = f"{what} Pod {key_of(pod)}"
     note = Note(reason="TaintManagerEviction", message=message, component=_COMPONENT)
-    client.events.record(pod, note, now)
+    client.events.record(pod, note)
 
 
 def _evict(api: DirectApi, pod: Object, now: datetime) -> None:

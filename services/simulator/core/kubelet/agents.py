@@ -154,16 +154,16 @@ class Agents:
         self._api.patch("nodes", name, {"status": status}, subresource="status")
         first, agent.reported = agent.reported is None, now
         if first:
-            self._tell(node, "Starting", "Starting kubelet.", now)
+            self._tell(node, "Starting", "Starting kubelet.")
         was = (condition_of(node, "Ready") or {}).get("status")
         if ready != (was == "True") and was is not None:
             state = "NodeReady" if ready else "NodeNotReady"
-            self._tell(node, state, f"Node {name} status is now: {state}", now)
+            self._tell(node, state, f"Node {name} status is now: {state}")
 
-    def _tell(self, node: Object, reason: str, message: str, now: datetime) -> None:
+    def _tell(self, node: Object, reason: str, message: str) -> None:
         host = node["metadata"]["name"]
         note = Note(reason=reason, message=message, component="kubelet", host=host)
-        self._events.record(node, note, now)
+        self._events.record(node, note)
 
 
 def _fate_is_same(old: Object, new: Object) -> bool:

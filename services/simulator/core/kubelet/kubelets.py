@@ -161,7 +161,7 @@ class Kubelets:
             return
         run = self._run(key, pod, now)
         if run.started is None and (refused := self._refusal(key, pod)) is not None:
-            self._tell(pod, Happening(refused[0], refused[1], True), now)
+            self._tell(pod, Happening(refused[0], refused[1], True))
             self._write(key, pod, pod_report.rejected_status(pod, *refused, now))
             return
         again = pod_run.advance(run, now)
@@ -199,7 +199,7 @@ class Kubelets:
         begun = now >= run.begins
         address = pod["status"].get("podIP") or (self._new_address(pod, host) if begun else "")
         status = pod_report.status_of(pod, run, Place(host, address), now)
-        self._tell_all(pod, run, status, now)
+        self._tell_all(pod, run, status)
         self._write(key, pod, status)
 
     def _new_address(self, pod: Object, host: str) -> str:
@@ -233,9 +233,7 @@ class Kubelets:
         done = resizing.ask(run.resizing, pod, before, judge, now + self._policy.resize)
         if done:
             words = "started" if done == "Started" else done
-            self._tell(
-                pod, Happening(f"Resize{done}", f"Pod resize {words}", done != "Started"), now
-            )
+            self._tell(pod, Happening(f"Resize{done}", f"Pod resize {words}", done != "Started"))
         if run.resizing.obstacle and run.resizing.obstacle.reason == resizing.DEFERRED:
             self._deferred.setdefault(host, {})[key] = None
         else:
@@ -251,12 +249,12 @@ class Kubelets:
                 if container.name == name and container.state is State.RUNNING:
                     container.end(pod_run.TERMINATED, now)
                     container.start(now)
-        self._tell(pod, Happening("ResizeCompleted", "Pod resize completed"), now)
+        self._tell(pod, Happening("ResizeCompleted", "Pod resize completed"))
         return None
 
     # Events
 
-    def _tell_all(self, pod: Object, run: PodRun, status: Object, now: datetime) -> None:
+    def _tell_all(self, pod: Object, run: PodRun, status: Object) -> None:
         told, run.happenings = run.happenings, []
         before = set(pod_report.unready_names(pod))
         unready = [n for n in pod_report.unready_names({"status": status}) if n not in before]
@@ -268,9 +266,9 @@ class Kubelets:
                 words = f"Back-off restarting failed container {container.name} in pod {run.title}"
                 told.append(Happening("BackOff", words, True))
         for happening in told:
-            self._tell(pod, happening, now)
+            self._tell(pod, happening)
 
-    def _tell(self, pod: Object, happening: Happening, now: datetime) -> None:
+    def _tell(self, pod: Object, happening: Happening) -> None:
         note = Note(
             reason=happening.reason,
             message=happening.message,
@@ -278,7 +276,7 @@ class Kubelets:
             is_warning=happening.is_warning,
             host=pod["spec"].get("nodeName", ""),
         )
-        self._events.record(pod, note, now)
+        self._events.record(pod, note)
 
 
 def _generation(pod: Object) -> int:

@@ -119,7 +119,7 @@ class _View:
             history.recommend(current, self._now)
         wanted, why = self._wanted(target, current, history)
         if wanted is not None and wanted != current:
-            self._rescale(resource, target, current, wanted, why)
+            self._rescale(resource, target, wanted, why)
             if self._autoscaler["spec"].get("behavior") is not None:
                 history.scale(current, wanted, self._now)
         self.status["currentReplicas"] = current
@@ -256,9 +256,7 @@ class _View:
                 is_ready=is_ready_for(resource if used is not None else "", pod, self._now),
             )
 
-    def _rescale(
-        self, resource: Resource, target: Object, current: int, wanted: int, why: str
-    ) -> None:
+    def _rescale(self, resource: Resource, target: Object, wanted: int, why: str) -> None:
         changed = {**target, "spec": {**target["spec"], "replicas": wanted}}
         name = self._autoscaler["spec"]["scaleTargetRef"]["name"]
         scale.update(self._store, resource, name, self._namespace, changed, DEFAULTS)
@@ -274,7 +272,7 @@ class _View:
 
     def _tell(self, reason: str, message: str, *, is_warning: bool = False) -> None:
         note = Note(reason=reason, message=message, component=_COMPONENT, is_warning=is_warning)
-        self._client.events.record(self._autoscaler, note, self._now)
+        self._client.events.record(self._autoscaler, note)
 
 
 def _target_of(target: Mapping[str, Any]) -> Target:
