@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from libs.runtime.app import App, Runtime
+from libs.runtime.leader import LeaderSettings
 from libs.runtime.world import START, World
 from services.disruption import app as disruption
 from services.disruption.config import Settings as DisruptionSettings
@@ -42,15 +43,20 @@ def _target(service: str) -> str:
     return f"{service}:1"
 
 
+_UNRIVALLED = LeaderSettings(duration=timedelta(minutes=1), retry_period=timedelta(seconds=10))
+"""There is one replica of each service: how often it renews its lease decides nothing but how long
+a run takes."""
+
 _PROVIDERS = {_GROUP: _target("provider_kwok")}
 _SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
         "solver": SolverSettings(watcher_identity="watcher"),
-        "lifecycle": LifecycleSettings(providers=_PROVIDERS),
+        "lifecycle": LifecycleSettings(leader=_UNRIVALLED, providers=_PROVIDERS),
         "disruption": DisruptionSettings(
-            watcher_identity="watcher", lifecycle_address=_target("lifecycle")
+            leader=_UNRIVALLED, watcher_identity="watcher", lifecycle_address=_target("lifecycle")
         ),
         "watcher": WatcherSettings(
+            leader=_UNRIVALLED,
             solver_address=_target("solver"),
             lifecycle_address=_target("lifecycle"),
             sinks=(_target("disruption"),),

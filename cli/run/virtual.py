@@ -3,6 +3,7 @@
 Everything is in this process, so nothing has to be waited for: an hour takes seconds.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -87,6 +88,7 @@ def run_to_the_end(asked: Play, console: Console) -> int:
     """
     story = Story(console)
     loaded = load(asked.script)
+    logging.basicConfig(level=logging.ERROR)  # what services warn of is part of the story
     outcome = play(loaded, story, joiner=asked.joiner, catalogue=asked.catalogue)
     if asked.log is not None:
         asked.log.write_text(journal.to_json(outcome.entries))

@@ -54,6 +54,17 @@ def boot_rules(boot: Boot) -> tuple[FateRule, ...]:
     return tuple(FateRule(fate=fate, labels=labels, name=name) for name in boot.nodes.names)
 
 
+def kept(rules: Iterable[FateRule], nodes: Iterable[Object]) -> tuple[FateRule, ...]:
+    """Return the rules narrowed down to these nodes, by name."""
+    known = list(nodes)
+    return tuple(
+        FateRule(fate=rule.fate, name=_name(node))
+        for rule in rules
+        for node in known
+        if rule.matches(node)
+    )
+
+
 def death_rules(
     nodes: Iterable[Object], since: datetime, back: datetime | None = None
 ) -> tuple[FateRule, ...]:

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from services.simulator.core.events import Note, Recorder
+from services.simulator.core.objects import is_true
 from services.simulator.script import fates
 from services.simulator.script.playing import Act, Turn
 
@@ -46,16 +47,26 @@ def _vanishing(turn: Turn, uids: frozenset[str]) -> Act:
 
 
 def boot(turn: Turn) -> None:
-    """Let nodes that appear from now on boot late, or never."""
-    wish, book = turn.step.boot, turn.stage.book
+    """Let nodes that appear from now on boot late, or never.
+
+    When that ends, those that have not booted by then keep their fate.
+    """
+    wish, stage = turn.step.boot, turn.stage
     assert wish is not None
     rules = fates.boot_rules(wish)
-    fates.add_boots(book, rules)
+    there = frozenset(fates.names(stage.api.list("nodes")))
+    fates.add_boots(stage.book, rules)
     how = "never boot" if wish.takes is None else f"boot in {wish.takes.total_seconds():g} s"
     turn.tell(turn.now, "boot", detail=f"nodes that appear {how}")
 
     def over(now: datetime) -> None:
-        fates.remove(book, rules)
+        late = [
+            node
+            for node in stage.api.list("nodes")
+            if node["metadata"]["name"] not in there and not is_true(node, "Ready")
+        ]
+        fates.remove(stage.book, rules)
+        fates.add_boots(stage.book, fates.kept(rules, late))
         turn.tell(now, "boot", detail="nodes that appear boot as usual")
 
     turn.at_end(over)
