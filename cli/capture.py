@@ -35,6 +35,8 @@ class Asked:
 def run(asked: Asked) -> None:
     """Capture a cluster and say what was found."""
     with bad_input_exits():
+        if not asked.output.parent.is_dir():
+            raise InvalidRequest(f"{asked.output.parent} is no folder", field="--output")
         try:
             found = _captured(asked)
         except InvalidRequest:
