@@ -175,6 +175,13 @@ def run(
         Path | None,
         typer.Option(help="With --virtual: file for all that happened, as JSON lines."),
     ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="With --virtual: dump that the cluster begins with: docs/capture.md."),
+    ] = None,
+    catalogue: Annotated[
+        str, typer.Option(help="With --virtual: what is sold, as for plan; else aws.")
+    ] = "",
 ) -> None:
     """Start a simulated cluster and all services, give them work, and watch them buy nodes.
 
@@ -183,7 +190,16 @@ def run(
     """
     from cli.run.asked import Asked, run  # noqa: PLC0415  # imported when it runs
 
-    asked = Asked(keep=keep, folder=folder, script=script, virtual=virtual, alone=alone, log=log)
+    asked = Asked(
+        keep=keep,
+        folder=folder,
+        script=script,
+        virtual=virtual,
+        alone=alone,
+        log=log,
+        state=state,
+        catalogue=catalogue,
+    )
     raise typer.Exit(run(asked))
 
 

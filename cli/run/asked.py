@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from cli.failures import bad_input_exits
+from cli.run.services import CATALOGUE
 from libs.domain.errors import InvalidRequest
 
 
@@ -19,6 +20,8 @@ class Asked:
     virtual: bool
     alone: bool
     log: Path | None
+    state: Path | None
+    catalogue: str
 
 
 def run(asked: Asked) -> int:
@@ -28,7 +31,13 @@ def run(asked: Asked) -> int:
         if asked.virtual and asked.script is not None:
             from cli.run.virtual import Play, run_to_the_end  # noqa: PLC0415  # one of two ways
 
-            play = Play(script=asked.script, joiner=not asked.alone, log=asked.log)
+            play = Play(
+                script=asked.script,
+                joiner=not asked.alone,
+                catalogue=asked.catalogue or CATALOGUE,
+                state=asked.state,
+                log=asked.log,
+            )
             return run_to_the_end(play, Console())
         return _run_processes(asked)
 
@@ -38,7 +47,13 @@ def _check(asked: Asked) -> None:
         raise InvalidRequest("needs a --script", field="--virtual")
     if asked.virtual and asked.keep:
         raise InvalidRequest("does not go with --virtual: its time passes at once", field="--keep")
-    for name, given in (("--alone", asked.alone), ("--log", asked.log is not None)):
+    options = {
+        "--alone": asked.alone,
+        "--log": asked.log is not None,
+        "--state": asked.state is not None,
+        "--catalogue": bool(asked.catalogue),
+    }
+    for name, given in options.items():
         if given and not asked.virtual:
             raise InvalidRequest("goes with --virtual only", field=name)
 

@@ -22,7 +22,7 @@ from services.lifecycle.config import Settings as LifecycleSettings
 from services.provider_kwok import app as provider_kwok
 from services.provider_kwok.config import Settings as KwokSettings
 from services.simulator import app as simulator
-from services.simulator.app import Staging, sky_over
+from services.simulator.app import Documents, Staging, sky_over
 from services.simulator.config import Settings as SimulatorSettings
 from services.simulator.core.api.server import ApiServer
 from services.simulator.memory_api import MemoryKubeApi
@@ -30,6 +30,7 @@ from services.simulator.script.chronicle import Chronicle
 from services.simulator.script.journal import Entry
 from services.simulator.script.reading import Loaded
 from services.simulator.sky import Sky
+from services.simulator.state.loading import captured_at
 from services.solver import app as solver
 from services.solver.config import Settings as SolverSettings
 from services.watcher import app as watcher
@@ -105,23 +106,27 @@ class Whole:
 async def put_together(wanted: Wanted) -> AsyncIterator[Whole]:
     """Yield a cluster on which the script begins to play now, all services up.
 
+    One that begins with a dump begins at the instant at which that was captured.
+
     Raises:
-        InvalidRequest: a setting, a CRD or the catalogue cannot be read.
+        InvalidRequest: a CRD, the state or the catalogue cannot be read.
     """
-    async with World(seed=wanted.script.script.seed, start=START) as world:
-        whole = await _start_cluster(world, wanted)
+    documents = simulator.read_state(wanted.simulator)
+    start = captured_at(documents) or START
+    async with World(seed=wanted.script.script.seed, start=start) as world:
+        whole = await _start_cluster(world, wanted, documents)
         if wanted.joiner:
             for name in _BUILDS:
                 await _start(whole, name, wanted)
         yield whole
 
 
-async def _start_cluster(world: World, wanted: Wanted) -> Whole:
+async def _start_cluster(world: World, wanted: Wanted, documents: Documents) -> Whole:
     made: list[Whole] = []
 
     def build(settings: SimulatorSettings, runtime: Runtime) -> App:
         server = simulator.new_server(settings, runtime)
-        simulator.load_state(settings, server)
+        simulator.load_state(settings, server, documents)
         sky = sky_over(server, wanted.script)
         chronicle = Chronicle(server.store, wanted.tell)
         made.append(Whole(world=world, server=server, sky=sky, chronicle=chronicle))

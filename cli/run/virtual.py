@@ -14,9 +14,11 @@ from rich.console import Console
 
 from cli.run import cluster
 from cli.run.in_process import Wanted, Whole, put_together
+from cli.run.services import CATALOGUE
 from libs.checker.state import check_state
 from libs.oracle.check import Violation
 from libs.runtime.virtual import run_virtual
+from services.simulator.config import Settings
 from services.simulator.memory_api import MemoryKubeApi
 from services.simulator.script import journal
 from services.simulator.script.journal import Entry
@@ -56,18 +58,33 @@ class Play:
 
     script: Path
     joiner: bool = True
-    catalogue: str = "aws"
+    catalogue: str = CATALOGUE
+    state: Path | None = None
+    """Dump that the cluster begins with."""
     log: Path | None = None
     """File for all entries, as JSON lines."""
 
 
-def play(loaded: Loaded, story: "Story", *, joiner: bool = True, catalogue: str = "aws") -> Outcome:
+def play(
+    loaded: Loaded,
+    story: "Story",
+    *,
+    joiner: bool = True,
+    catalogue: str = CATALOGUE,
+    state: Path | None = None,
+) -> Outcome:
     """Play a script to its end on simulated time.
 
     Raises:
-        InvalidRequest: the catalogue cannot be read.
+        InvalidRequest: the catalogue or the state cannot be read.
     """
-    wanted = Wanted(script=loaded, tell=story.tell, joiner=joiner, catalogue=catalogue)
+    wanted = Wanted(
+        script=loaded,
+        tell=story.tell,
+        joiner=joiner,
+        catalogue=catalogue,
+        simulator=Settings(state=state),
+    )
     span = length(loaded.script)
 
     async def run() -> Outcome:
@@ -89,7 +106,7 @@ def run_to_the_end(asked: Play, console: Console) -> int:
     story = Story(console)
     loaded = load(asked.script)
     logging.basicConfig(level=logging.ERROR)  # what services warn of is part of the story
-    outcome = play(loaded, story, joiner=asked.joiner, catalogue=asked.catalogue)
+    outcome = play(loaded, story, joiner=asked.joiner, catalogue=asked.catalogue, state=asked.state)
     if asked.log is not None:
         asked.log.write_text(journal.to_json(outcome.entries))
     for line in _summary(outcome):

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -62,7 +61,7 @@ def build(settings: Settings, runtime: Runtime) -> App:
         InvalidRequest: a CRD or the script cannot be read or is refused.
     """
     server = new_server(settings, runtime)
-    load_state(settings, server)
+    load_state(settings, server, read_state(settings))
     staging = _staging(settings, server)
     listening = asyncio.Event()
 
@@ -120,27 +119,39 @@ def _crds(folder: Path) -> dict[str, dict[str, Any]]:
         ) from error
 
 
-def load_state(settings: Settings, server: ApiServer) -> datetime | None:
-    """Load the state that the cluster begins with; return when it was captured, if it says so.
+Documents = tuple[tuple[str, object], ...]
+"""Name of the file, and a parsed document, each."""
+
+
+def read_state(settings: Settings) -> Documents:
+    """Return what is in the file of the state that the cluster begins with, if there is one.
 
     Raises:
-        InvalidRequest: the file cannot be read; names file and place.
+        InvalidRequest: the file cannot be read; names file and line.
     """
     if settings.state is None:
-        return None
+        return ()
     try:
-        documents = list(document_files.read([str(settings.state)]))
+        return tuple(document_files.read([str(settings.state)]))
     except OSError as error:
         message = f"{settings.state} cannot be read: {error.strerror}"
         raise InvalidRequest(message, field="state") from error
+
+
+def load_state(settings: Settings, server: ApiServer, documents: Documents) -> None:
+    """Let the cluster begin with the objects of a file.
+
+    Raises:
+        InvalidRequest: a document is no object; names file and place.
+    """
+    if settings.state is None:
+        return
     hands = Hands(server.store, server.direct)
-    loaded = load_objects(
-        server.store, hands, documents, managed_fields=settings.state_managed_fields
-    )
+    keep = settings.state_managed_fields
+    loaded = load_objects(server.store, hands, documents, managed_fields=keep)
     for note in loaded.notes:
         logger.warning("loading state", extra={"note": note})
     logger.info("loaded state", extra={"file": str(settings.state), "objects": loaded.objects})
-    return loaded.captured_at
 
 
 def sky_over(server: ApiServer, script: Loaded) -> Sky:

@@ -38,8 +38,6 @@ class Loaded:
     objects: int
     notes: tuple[str, ...]
     """What was left out or made up, for people."""
-    captured_at: datetime | None
-    """When the dump was captured; None of other files."""
 
 
 @dataclass(slots=True)
@@ -73,13 +71,12 @@ def load(
         InvalidRequest: a document is no object; names source and place.
     """
     work = _Loading(store, hands, managed_fields)
-    found, captured_at = [], None
-    for source, document in documents:
-        for one in _flat(document, source):
-            if files.is_header(one):
-                captured_at = files.captured_at(one)
-            else:
-                found.append(one)
+    found = [
+        one
+        for source, document in documents
+        for one in _flat(document, source)
+        if not files.is_header(one)
+    ]
     for one in sorted(_last_of_each(found), key=_rank):
         _load(work, one)
     _keep_strangers(work, found)
@@ -87,7 +84,7 @@ def load(
         f"{count} objects of {kind} left out: the simulator does not serve that kind"
         for kind, count in sorted(work.unknown.items())
     ]
-    return Loaded(objects=work.objects, notes=tuple(work.notes), captured_at=captured_at)
+    return Loaded(objects=work.objects, notes=tuple(work.notes))
 
 
 def _flat(document: object, source: str) -> Iterator[Object]:
@@ -193,6 +190,21 @@ def _keep_strangers(work: _Loading, objects: Iterable[Object]) -> None:
         shown = ", ".join(sorted(owners.values())[:3])
         more = f" and {len(owners) - 3} more" if len(owners) > 3 else ""
         work.notes.append(f"owners that are not in the input count as living: {shown}{more}")
+
+
+def captured_at(documents: Iterable[tuple[str, object]]) -> datetime | None:
+    """Return when a dump was captured, None of other files.
+
+    Raises:
+        InvalidRequest: its header does not say.
+    """
+    for source, document in documents:
+        if isinstance(document, Mapping) and files.is_header(document):
+            try:
+                return files.captured_at(document)
+            except InvalidRequest as error:
+                raise error.under(f"{source}: ClusterDump") from None
+    return None
 
 
 def silent_nodes(objects: Iterable[Mapping[str, Any]]) -> Iterator[str]:

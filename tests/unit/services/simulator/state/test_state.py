@@ -12,13 +12,13 @@ from libs.domain.errors import InvalidRequest
 from libs.kube import document_files
 from libs.kube.dump.capturing import Wish, capture
 from libs.runtime.virtual import run_virtual
-from services.simulator.app import assemble, load_state, new_server
+from services.simulator.app import assemble, load_state, new_server, read_state
 from services.simulator.config import Settings
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.controllers.revisions import hash_of
 from services.simulator.memory_api import MemoryKubeApi
 from services.simulator.script.hands import Hands
-from services.simulator.state.loading import Loaded, load
+from services.simulator.state.loading import Loaded, captured_at, load
 from services.simulator.state.saving import save
 from tests.support.world import a_runtime
 from tests.unit.services.simulator.cluster import START, Cluster
@@ -237,7 +237,7 @@ def test_saving_what_was_loaded_gives_the_same(tmp_path: Path) -> None:
         server = await a_lived_cluster()
         assert save(server.store, first, START) == len(objects_in(first))
         again = new_server(Settings(), a_runtime("simulator"))
-        assert load_state(Settings(state=first), again) == START
+        begin_with(again, first)
         save(again.store, second, START)
 
     run_virtual(scenario())
@@ -293,7 +293,7 @@ def test_pods_that_ran_run_on_and_are_replaced_when_they_go(tmp_path: Path) -> N
         before = names(server)
         settings = Settings(state=path)
         again = new_server(settings, a_runtime("simulator"))
-        load_state(settings, again)
+        begin_with(again, path)
         await lived(again, settings, 60)
         after = names(again)
         again.direct.delete("pods", min(after).partition(" ")[0], "default")
@@ -330,7 +330,7 @@ def test_nodes_of_any_cloud_live_on_and_silent_ones_stay_silent(tmp_path: Path) 
     async def scenario() -> dict[str, str]:
         settings = Settings(state=path)
         server = new_server(settings, a_runtime("simulator"))
-        load_state(settings, server)
+        begin_with(server, path)
         await lived(server, settings, 120)
         return {one["metadata"]["name"]: readiness(one) for one in server.direct.list("nodes")}
 
@@ -338,6 +338,13 @@ def test_nodes_of_any_cloud_live_on_and_silent_ones_stay_silent(tmp_path: Path) 
 
 
 OLD = "2025-01-01T00:00:00Z"
+LONG_AGO = datetime(2025, 1, 1, tzinfo=UTC)
+
+
+def begin_with(server: ApiServer, path: Path) -> None:
+    """Load a file as the simulator does when it starts."""
+    settings = Settings(state=path)
+    load_state(settings, server, read_state(settings))
 
 
 def readiness(node: Document) -> str:
@@ -347,7 +354,14 @@ def readiness(node: Document) -> str:
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    server = Cluster().server
-
     with pytest.raises(InvalidRequest, match=r"state: .*nowhere cannot be read: No such file"):
-        load_state(Settings(state=tmp_path / "nowhere"), server)
+        read_state(Settings(state=tmp_path / "nowhere"))
+
+
+def test_a_dump_says_when_it_was_captured() -> None:
+    header = {"apiVersion": "joiner.io/v1", "kind": "ClusterDump"}
+
+    assert captured_at([("a", "text"), ("b", {**header, "capturedAt": OLD})]) == LONG_AGO
+    assert captured_at([("a", {"kind": "Pod"})]) is None
+    with pytest.raises(InvalidRequest, match=r"b: ClusterDump\.capturedAt: is no instant"):
+        captured_at([("b", header)])
