@@ -19,7 +19,7 @@ from libs.domain.errors import InvalidRequest
 from libs.domain.labels import HOSTNAME
 from libs.oracle.binding import bind_pod
 from libs.oracle.cluster import Cluster
-from libs.oracle.daemons import arriving_daemons
+from libs.oracle.daemons import bring_daemons
 from libs.oracle.objects import KubeObject, name_of, spec_of
 from libs.oracle.verdict import Rejection, judge_node
 
@@ -182,8 +182,7 @@ def _with_nodes(
         except InvalidRequest as error:
             violations.append(_violation("", name, "InvalidObject", str(error)))
             continue
-        for daemon in arriving_daemons(state, daemon_sets, name):
-            state.bind(daemon, name)
+        bring_daemons(state, daemon_sets, name)
     return state, violations
 
 

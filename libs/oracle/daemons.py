@@ -10,9 +10,10 @@ from collections.abc import Iterable
 
 from libs.domain.errors import InvalidRequest
 from libs.oracle.cluster import Cluster, Node
+from libs.oracle.devices.binding import allocation
 from libs.oracle.filters import node_affinity, node_name, taint_toleration
 from libs.oracle.filters.dynamic_resources import find_devices
-from libs.oracle.objects import KubeObject, metadata_of, name_of, namespace_of, spec_of
+from libs.oracle.objects import KubeObject, key_of, metadata_of, name_of, namespace_of, spec_of
 from libs.oracle.pods import read_pod
 
 _TOLERATED = (
@@ -41,6 +42,18 @@ def arriving_daemons(
     """
     pods = daemon_pods(cluster, daemon_sets, node)
     return [pod for pod in pods if _gets_devices(cluster, pod, cluster.nodes[node])]
+
+
+def bring_daemons(cluster: Cluster, daemon_sets: Iterable[KubeObject], node: str) -> None:
+    """Put the pods that get their devices on a node that has just come, and hold these for them.
+
+    Of the cluster's devices nothing is held: which of them daemons get on which node depends on the
+    order in which nodes come.
+    """
+    for pod in arriving_daemons(cluster, daemon_sets, node):
+        for claim in _allocated(cluster, pod, cluster.nodes[node]):
+            cluster.put("ResourceClaim", claim)
+        cluster.bind(pod, node)
 
 
 def daemon_pod(daemon_set: KubeObject, node: str) -> KubeObject:
@@ -75,6 +88,24 @@ def _gets_devices(cluster: Cluster, pod: KubeObject, node: Node) -> bool:
         return find_devices(cluster, found, node) is not None
     except InvalidRequest:
         return False
+
+
+def _allocated(cluster: Cluster, pod: KubeObject, node: Node) -> list[KubeObject]:
+    """Return the claims that are made for a pod, allocated, if that is on its node alone."""
+    references = spec_of(pod).get("resourceClaims") or ()
+    made = (one for one in references if not one.get("resourceClaimName"))
+    claims = [claim for one in made if (claim := _claim(cluster, pod, one)) is not None]
+    search = find_devices(cluster, claims, node) if claims else None
+    if search is None or any(
+        one.device.place.get("nodeName") != node.name for one in search.chosen
+    ):
+        return []
+    consumer = {"resource": "pods", "name": name_of(pod)}
+    return [
+        {**claim, "status": {"allocation": allocation(claim, own, node), "reservedFor": [consumer]}}
+        for claim in claims
+        if (own := [one for one in search.chosen if one.ask.claim == key_of(claim)])
+    ]
 
 
 def _claim(cluster: Cluster, pod: KubeObject, reference: KubeObject) -> KubeObject | None:

@@ -39,7 +39,7 @@ def bind_devices(cluster: Cluster, pod: KubeObject, node_name: str) -> list[tupl
         mine = [one for one in chosen if one.ask.claim == key_of(claim)]
         status = {**status_of(claim)}
         if allocation_of(claim) is None:
-            status["allocation"] = _allocation(claim, mine, node)
+            status["allocation"] = allocation(claim, mine, node)
         if not is_reserved_for(claim, pod):
             consumer = {"resource": "pods", "name": name_of(pod)}
             if uid := metadata_of(pod).get("uid"):
@@ -49,14 +49,15 @@ def bind_devices(cluster: Cluster, pod: KubeObject, node_name: str) -> list[tupl
     return changed
 
 
-def _allocation(claim: KubeObject, chosen: Iterable[Chosen], node: Node) -> dict[str, Any]:
+def allocation(claim: KubeObject, chosen: Iterable[Chosen], node: Node) -> dict[str, Any]:
+    """Return the allocation of a claim that got these devices on a node."""
     mine = list(chosen)
-    allocation: dict[str, Any] = {
+    found: dict[str, Any] = {
         "devices": {"results": [_result(claim, one, number) for number, one in enumerate(mine)]}
     }
     if (selector := _node_selector(mine, node)) is not None:
-        allocation["nodeSelector"] = selector
-    return allocation
+        found["nodeSelector"] = selector
+    return found
 
 
 def _result(claim: KubeObject, chosen: Chosen, number: int) -> dict[str, Any]:

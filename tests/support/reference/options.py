@@ -29,7 +29,8 @@ from libs.domain.resources import NODES, NOTHING, Resources
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.oracle.cluster import Cluster, Node
-from libs.oracle.daemons import arriving_daemons
+from libs.oracle.daemons import bring_daemons
+from libs.oracle.devices.claims import is_reserved_for
 from libs.oracle.filters import (
     node_affinity,
     node_name,
@@ -195,8 +196,7 @@ def put_option(
 def put_node(cluster: Cluster, node: KubeObject, daemon_sets: Iterable[KubeObject]) -> None:
     """Put a node into the cluster with the daemon pods that come to it."""
     cluster.put("Node", node)
-    for daemon in arriving_daemons(cluster, daemon_sets, name_of(node)):
-        cluster.bind(daemon, name_of(node))
+    bring_daemons(cluster, daemon_sets, name_of(node))
 
 
 def remove(cluster: Cluster, name: str) -> None:
@@ -207,8 +207,13 @@ def remove(cluster: Cluster, name: str) -> None:
     for key, one in tuple(cluster.storage_capacities.items()):
         if one.get("nodeTopology") == {"matchLabels": {keys.HOSTNAME: name}}:
             cluster.delete("CSIStorageCapacity", key)
-    for key in tuple(cluster.nodes[name].pods):
-        cluster.delete("Pod", key)
+    for pod in tuple(cluster.nodes[name].pods.values()):
+        # Daemons, which have no uid here, got their devices of this node.
+        is_daemon = not metadata_of(pod.obj).get("uid")
+        for key, claim in tuple(cluster.resource_claims.items()):
+            if is_daemon and is_reserved_for(claim, pod.obj):
+                cluster.delete("ResourceClaim", key)
+        cluster.delete("Pod", pod.key)
     cluster.delete("Node", name)
 
 

@@ -19,10 +19,11 @@ from services.solver.core.devices.kinds import Kind, Kinds
 from services.solver.core.devices.offer import Candidate, Offer, with_own
 from services.solver.core.devices.places import Places
 from services.solver.core.devices.refusing import why_not
+from services.solver.core.devices.reserved import Kept, Reserved, take
 from services.solver.core.devices.search import MOST_STEPS, Found, NotFound, Seen, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import Sharing, Spot, described, ways
-from services.solver.core.devices.usage import Ledger, Total, View, most
+from services.solver.core.devices.usage import Ledger, Total, View, filled, most
 from services.solver.core.offers.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.vectors import Bools, Ints
 
@@ -86,6 +87,7 @@ class Devices:
         self._classes = classes
         self._sharing = Sharing(inventory)
         self._kinds = Kinds()
+        self._reserved = Reserved(selectors, inventory.held)
         self._offers: dict[int, Offer] = {}
         self._taken = Ledger()
         """By pods on nodes, of which there is only one kind each."""
@@ -127,7 +129,9 @@ class Devices:
         asked = self._sharing.to_allocate(claims)
         found: dict[int, Found] = {}
         for kind, offer in enumerate(self._places.offers(spot.number)):
-            seen = self._seen(spot, kind, offer)
+            daemons = self._places.daemons(spot.number)
+            kept = self._reserved.on_standing((spot.number, kind), offer, daemons)
+            seen = self._seen(spot, kind, offer, kept)
             result = self._search(asked, seen)
             if isinstance(result, NotFound):
                 return self._not_found(asked, seen, result)
@@ -250,8 +254,9 @@ class Devices:
         return PlannedGrant(claims=asked, known=self._classes.restrict(known, rows), found=found)
 
     def _seen_planned(self, spot: Spot, kind: Kind, known: ClaimClass, total: Ints) -> Seen:
-        offer = self._within_reach(self._offer(kind.number), known, total)
-        seen = self._seen(spot, kind.number, offer)
+        offer = self._offer(kind.number)
+        kept = self._reserved.on_new(known, kind, offer)
+        seen = self._seen(spot, kind.number, self._within_reach(offer, known, total), kept)
         return replace(
             seen, narrow=lambda chosen: self._settle(known, chosen, kind.rows, total) is not None
         )
@@ -318,15 +323,15 @@ class Devices:
         self._steps_left -= found.steps
         return found
 
-    def _seen(self, spot: Spot, kind: int, offer: Offer) -> Seen:
+    def _seen(self, spot: Spot, kind: int, offer: Offer, kept: Kept) -> Seen:
         """Return a spot as the search sees it, should it become this kind."""
         state = self._state(spot)
         others = self._at_most.of_others(spot)
         own = state.cluster.get(kind, _NOTHING)
         return Seen(
             offer=offer,
-            cluster=View((self._inventory.held, self._taken, others, own)),
-            template=View((state.template.get(kind, _NOTHING),)),
+            cluster=View((self._inventory.held, self._taken, others, own, *filled(kept.published))),
+            template=View((state.template.get(kind, _NOTHING), *filled(kept.own))),
         )
 
     def _state(self, spot: Spot) -> _Open:
@@ -338,7 +343,7 @@ class Devices:
         certain = not spot.planned and len(found) == 1
         for kind, one in found.items():
             cluster = self._taken if certain else state.cluster.setdefault(kind, Ledger())
-            _take(one, cluster, state.template.setdefault(kind, Ledger()))
+            take(one, cluster, state.template.setdefault(kind, Ledger()))
             state.drivers.setdefault(kind, set()).update(
                 device.candidate.pool.driver
                 for given in one.given
@@ -375,17 +380,6 @@ class Devices:
 
     def _revision(self, spot: Spot) -> tuple[int, int]:
         return self._revisions.get(spot, 0), self._revisions.get(_EVERYWHERE, 0)
-
-
-def _take(found: Found, cluster: Ledger, template: Ledger) -> None:
-    for given in found.given:
-        for one in given:
-            if one.admin_access:
-                continue
-            ledger = template if one.candidate.template else cluster
-            ledger.take(one.candidate.id, one.part)
-            if one.counted:
-                ledger.count(one.candidate.id, one.candidate.device)
 
 
 def _refusal(message: str) -> Refusal:

@@ -15,6 +15,7 @@ from libs.domain.capacity import InstanceType, NodeClassRef
 from libs.domain.device import REQUESTED_DRIVERS
 from libs.domain.node import Node
 from libs.domain.nodeclaim import NodeClaim
+from libs.domain.pod import PodShape
 from libs.domain.reason import TargetKind
 from libs.domain.selector import NODE_NAME_FIELD
 from libs.domain.snapshot import ClusterSnapshot
@@ -52,6 +53,11 @@ class Places:
             made = self._of_node if self._is_node(position) else self._of_claim
             found = self._offers[position] = made(position)
         return found
+
+    def daemons(self, position: int) -> tuple[PodShape, ...]:
+        """Return the shapes of the daemons with claims that are still to come to a bin."""
+        coming = (self._snapshot.shapes[one] for one in self._standing.daemons[position])
+        return tuple(shape for shape in coming if shape.device_claims)
 
     def _is_node(self, position: int) -> bool:
         return self._standing.kinds[position] is TargetKind.NODE

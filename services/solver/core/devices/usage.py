@@ -171,6 +171,11 @@ class View:
         return sum(one.counter(counter) for one in self.ledgers)
 
 
+def filled(ledger: Ledger) -> tuple[Ledger, ...]:
+    """Return a ledger if anything is in it: each one in a view is asked about each device."""
+    return () if ledger.empty else (ledger,)
+
+
 def most(ledgers: Iterable[Ledger]) -> Ledger:
     """Return what is held at most by somebody of whom one of these will turn out to be true."""
     found = Ledger()
