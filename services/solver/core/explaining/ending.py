@@ -15,6 +15,7 @@ from services.solver.core.packing.encode import problem
 from services.solver.core.packing.gang_orders import members
 from services.solver.core.packing.packing import Packer
 from services.solver.core.reasons.reasons import Leftover, leftover
+from services.solver.core.reasons.refusals import Refusals
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +79,7 @@ def _of_gang(decision: Decided, row: PodRow, cancelled: Callable[[], bool]) -> E
         nothing = replace(
             found,
             reason=Unplaceable(message=found.reason.message),
-            refusals=(None,) * len(found.refusals),
+            refusals=Refusals.of(len(found.refusals)),
         )
         return Ending(packer=packer, leftover=nothing, uids=(), first="", short=0, of_gang=True)
     group = packer.groups[short]

@@ -132,8 +132,7 @@ def _distance(question: Question, kind: VolumeKind, number: int) -> tuple[bool, 
     standing = question.bins.standing
     refusing = {
         int(standing.class_of[position])
-        for position, rule in enumerate(question.leftover.refusals)
-        if rule is Rule.VOLUME_BINDING
+        for position in question.leftover.refusals.by(Rule.VOLUME_BINDING).tolist()
     }
     terms = kind.places[number].terms
     reached = any(standing.classes[one].allows(term) for one in refusing for term in terms)

@@ -192,10 +192,10 @@ def _sizes(question: Question, column: int) -> list[int]:
     return sorted((size for size in found if size > 0), reverse=True)
 
 
-def _only_full(question: Question) -> list[int]:
+def _only_full(question: Question) -> Ints:
     """Return the positions of the standing bins on which it would be, had they more room."""
-    refusals = enumerate(question.leftover.refusals)
-    return [position for position, rule in refusals if rule in {Rule.RESOURCES, None}]
+    refusals = question.leftover.refusals
+    return np.concatenate([refusals.by(Rule.RESOURCES), refusals.by(None)])
 
 
 def _most(room: Ints, vector: Ints, column: int) -> int:

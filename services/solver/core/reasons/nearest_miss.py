@@ -18,7 +18,8 @@ from libs.domain.reason import Rejection, Rule, TargetKind
 from services.solver.core.packing.bins import Bins
 from services.solver.core.reasons.case import Case, bearing_all
 from services.solver.core.reasons.pool_reasons import pool_rejection
-from services.solver.core.reasons.standing_reasons import Refusals, bin_rejection, rules_at
+from services.solver.core.reasons.refusals import Refusals
+from services.solver.core.reasons.standing_reasons import bin_rejection, rules_at
 from services.solver.core.vectors import Ints
 
 _MILLION = 10**6
@@ -61,23 +62,23 @@ def nearest_miss(
         refusals: per one of them the rule by which it refuses.
         rejections: by the pools, in the order in which they are tried.
     """
-    plain, hiding = _apart(bearing_all(case), bins, refusals)
+    bearing = bearing_all(case)
+    plain, hiding = _apart(bearing, bins, refusals)
     pools = [one for one in rejections if one.rule not in OUT_FOR_ALL]
-    found = [*_nearest_bin(case, bins, plain), *_without_hiding(bearing_all(case), pools)]
+    found = [*_nearest_bin(case, bins, plain), *_without_hiding(bearing, pools)]
     found = found or [*_nearest_bin(case, bins, hiding), *pools] or [*rejections]
     return min(found, key=_size, default=None)
 
 
 def _apart(bearing: Case, bins: Bins, refusals: Refusals) -> tuple[Refusals, Refusals]:
     """Return the refusals of bins without those where taints hide another rule, and these."""
-    tainted = np.array([at for at, rule in enumerate(refusals) if rule is Rule.TAINTS], np.int64)
-    plain: list[Rule | None] = list(refusals)
-    hiding: list[Rule | None] = [None] * len(refusals)
-    if len(tainted):
-        hidden = rules_at(bearing, bins, tainted)
-        for at in (at for at, rule in zip(tainted.tolist(), hidden, strict=True) if rule):
-            plain[at], hiding[at] = None, Rule.TAINTS
-    return tuple(plain), tuple(hiding)
+    tainted, none = refusals.by(Rule.TAINTS), Refusals.of(len(refusals))
+    if not len(tainted):
+        return refusals, none
+    hidden = np.ones(len(tainted), np.bool_)
+    hidden[rules_at(bearing, bins, tainted).by(None)] = False
+    hiding = tainted[hidden]
+    return refusals.with_rule(hiding, None), none.with_rule(hiding, Rule.TAINTS)
 
 
 def _without_hiding(bearing: Case, rejections: Sequence[Rejection]) -> list[Rejection]:
@@ -93,12 +94,11 @@ def _without_hiding(bearing: Case, rejections: Sequence[Rejection]) -> list[Reje
 
 
 def _nearest_bin(case: Case, bins: Bins, refusals: Refusals) -> list[Rejection]:
-    rules = {rule for rule in refusals if rule is not None}
+    rules = [rule for rule in refusals.counted() if rule is not None]
     if not rules:
         return []
-    # Rules that are alike in size go by name, as no order comes out of a set.
     rule = min(rules, key=lambda one: (_size_of_rule(one), one))
-    positions = np.array([index for index, one in enumerate(refusals) if one is rule])
+    positions = refusals.by(rule)
     first = _nearest(case.vector, bins.free[positions])
     return [bin_rejection(case, bins, int(positions[first]), rule)]
 

@@ -6,7 +6,6 @@ decides or searches. The rules are asked on the state that packing ended with.
 Source: `docs/architecture.md`, law 9.
 """
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 from libs.domain.reason import Rejection, Rule, TargetKind, Unplaceable
@@ -17,7 +16,8 @@ from services.solver.core.reasons.case import Case, a_case
 from services.solver.core.reasons.kept_room import without_own
 from services.solver.core.reasons.nearest_miss import nearest_miss
 from services.solver.core.reasons.pool_reasons import pool_rejection, refused_pool, rejection
-from services.solver.core.reasons.standing_reasons import Refusals, devices_in_sight, standing_rules
+from services.solver.core.reasons.refusals import Refusals
+from services.solver.core.reasons.standing_reasons import devices_in_sight, standing_rules
 from services.solver.core.topology.entangled import MOST_PAIRS
 
 MOST_REJECTIONS = 20_000
@@ -101,7 +101,11 @@ def leftover(
     nearest = nearest_miss(case, bins, refusals, rejections) if left else None
     # What would take a pod that waits for its nominated node says nothing against it.
     puzzling = left and not problem.groups[group].nominated
-    counted = Counter(rule or Rule.UNKNOWN for rule in refusals if puzzling or rule)
+    counted = {
+        rule or Rule.UNKNOWN: count
+        for rule, count in refusals.counted().items()
+        if puzzling or rule
+    }
     return Leftover(
         case=case,
         reason=Unplaceable(
@@ -143,7 +147,7 @@ def _entangled(case: Case, bins: Bins) -> Leftover:
         "rule and kind of pod in one plan; pods that select fewer others go first",
         existing=((rule, nodes),),
     )
-    return Leftover(case=case, reason=reason, refusals=(rule,) * nodes, bins=bins)
+    return Leftover(case=case, reason=reason, refusals=Refusals.of(nodes, rule), bins=bins)
 
 
 def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:
@@ -153,7 +157,9 @@ def _in_use(case: Case, claim: str, bins: Bins) -> Leftover:
         "may use it (ReadWriteOncePod)",
         existing=((Rule.VOLUME_CLAIM, nodes),),
     )
-    return Leftover(case=case, reason=reason, refusals=(Rule.VOLUME_CLAIM,) * nodes, bins=bins)
+    return Leftover(
+        case=case, reason=reason, refusals=Refusals.of(nodes, Rule.VOLUME_CLAIM), bins=bins
+    )
 
 
 def _without_pools(nearest: Rejection | None, where: str, why: str) -> str:

@@ -27,12 +27,10 @@ from services.solver.core.reasons.case import Case, Part
 from services.solver.core.reasons.kept_room import who_keeps_off, who_takes, whose_room
 from services.solver.core.reasons.neighbours import about_others
 from services.solver.core.reasons.pool_reasons import DEVICES_IGNORED, not_tolerated
+from services.solver.core.reasons.refusals import Refusals
 from services.solver.core.reasons.storage_room import too_little
 from services.solver.core.standing.standing import UNSCHEDULABLE, StandingClass
 from services.solver.core.vectors import Bools, Ints, covering
-
-Refusals = tuple[Rule | None, ...]
-"""Per standing bin the first rule that refuses; None where none does."""
 
 
 def standing_rules(case: Case, bins: Bins, only: int | None = None) -> Refusals:
@@ -42,16 +40,16 @@ def standing_rules(case: Case, bins: Bins, only: int | None = None) -> Refusals:
 
 def rules_at(case: Case, bins: Bins, positions: Ints) -> Refusals:
     """Return which rule keeps the next pod of a case from each of these standing bins, (n,)."""
-    found: list[Rule | None] = [None] * len(positions)
+    found = Refusals.of(len(positions))
     open_bins = np.arange(len(positions))
     for rule, refuses in _filters(case, bins):
         if not len(open_bins):
             break
         refused = refuses(positions[open_bins])
-        for index in open_bins[refused].tolist():
-            found[index] = rule
-        open_bins = open_bins[~refused]
-    return tuple(found)
+        if refused.any():
+            found = found.with_rule(open_bins[refused], rule)
+            open_bins = open_bins[~refused]
+    return found
 
 
 def nearest_bins(case: Case, bins: Bins, refusals: Refusals) -> tuple[Rejection, ...]:
@@ -59,8 +57,9 @@ def nearest_bins(case: Case, bins: Bins, refusals: Refusals) -> tuple[Rejection,
     room = bins.free
     order = nearness(case.vector, room, np.arange(len(room)))
     nearest: dict[Rule, int] = {}
+    rules = list(refusals)
     for position in order.tolist():
-        rule = refusals[position]
+        rule = rules[position]
         if rule is not None:
             nearest.setdefault(rule, position)
     return tuple(
@@ -94,7 +93,7 @@ def bin_rejection(case: Case, bins: Bins, position: int, rule: Rule) -> Rejectio
 def devices_in_sight(case: Case, bins: Bins, refusals: Refusals) -> tuple[str, str]:
     """Return the bin that sees most devices and refuses by them, and why; empty if none does."""
     devices = case.problem.devices
-    positions = [position for position, rule in enumerate(refusals) if rule is Rule.DEVICES]
+    positions = refusals.by(Rule.DEVICES).tolist()
     if devices is None or not positions:
         return "", ""
     nearest = devices.most_seen(positions)
