@@ -1,15 +1,19 @@
-"""How one pod table becomes another, block by block: the cost is that of the blocks touched."""
+"""How one pod table becomes another, block by block: the cost is that of the blocks touched.
+
+What it becomes knows the rows in which it differs, so that whoever reads it need not look for them.
+"""
 
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
-from operator import is_, not_
+from operator import attrgetter, is_, not_
 from typing import Any
 
 from libs.domain.pod import PodRow
 from libs.domain.pod_table import (
     COLUMNS,
+    Changed,
     PodBlock,
     PodTable,
     block_finder,
@@ -19,12 +23,18 @@ from libs.domain.pod_table import (
 )
 
 _NOTHING = PodBlock()
+_uid = attrgetter("uid")
 _Changes = Mapping[str, PodRow | None]
 """By uid what becomes of it: its row, or nothing."""
 
 
 def changes(base: PodTable, target: PodTable) -> tuple[PodTable, tuple[str, ...]]:
     """Return the rows of `target` that are new or differ, and the uids that only `base` has."""
+    change = target.origin
+    if change is not None and change.base is base:
+        before = {row.uid: row for row in change.gone.rows()}
+        new = [row for row in change.come.rows() if before.pop(row.uid, None) != row]
+        return PodTable.from_rows(new), tuple(sorted(before))
     # Most blocks are the very same.
     there = {last_uid(block): block for block in _others(base, target)}
     touched = []
@@ -55,6 +65,37 @@ def merged(base: PodTable, upserts: PodTable, removed: Iterable[str]) -> PodTabl
     changed.update((row.uid, row) for row in upserts.rows())
     if not changed:
         return base
+    gone: list[PodRow] = []
+    blocks = _after(base, changed, gone)
+    come = joined(_NOTHING, *upserts.blocks)
+    return PodTable.changed(Changed(base, PodBlock.from_rows(gone), come), lambda: blocks)
+
+
+def exchanged(base: PodTable, gone: Iterable[PodRow], come: Iterable[PodRow]) -> PodTable:
+    """Return `base` with rows of it exchanged for others; the work is done when it is looked at.
+
+    Args:
+        base: a table.
+        gone: rows of it that go, or of which others come.
+        come: those that come: what `gone` has none of is new.
+    """
+    change = Changed(base, _in_one(gone), _in_one(come))
+    if not (change.gone or change.come):
+        return base
+
+    def blocks() -> tuple[PodBlock, ...]:
+        return merged(base, PodTable.from_columns(change.come), change.gone.uids).blocks
+
+    return PodTable.changed(change, blocks)
+
+
+def _in_one(rows: Iterable[PodRow]) -> PodBlock:
+    """Return rows, of which each uid has one, as one block."""
+    return PodBlock.from_rows(sorted(rows, key=_uid))
+
+
+def _after(base: PodTable, changed: _Changes, gone: list[PodRow]) -> tuple[PodBlock, ...]:
+    """Return the blocks after changes; rows that go, or of which others come, are put down."""
     found: list[PodBlock] = []
     begun = _NOTHING
     """Rows of a block whose last one is yet to come."""
@@ -67,13 +108,13 @@ def merged(base: PodTable, upserts: PodTable, removed: Iterable[str]) -> PodTabl
         found += base.blocks[done:at]
         put = [uid for uid, row in own.items() if row is not None]
         put.append(last_uid(base.blocks[at]))  # behind which the last block may grow
-        *whole, begun = _cut(joined(begun, _edited(base.blocks[at], own)), put)
+        *whole, begun = _cut(joined(begun, _edited(base.blocks[at], own, gone)), put)
         found += whole
         done = at + 1
     if begun:
         found.append(joined(begun, *base.blocks[done : done + 1]))
         done += 1
-    return PodTable((*found, *base.blocks[done:]))
+    return (*found, *base.blocks[done:])
 
 
 def _by_block(base: PodTable, changed: _Changes) -> Iterator[tuple[int, _Changes]]:
@@ -88,13 +129,15 @@ def _by_block(base: PodTable, changed: _Changes) -> Iterator[tuple[int, _Changes
     yield from sorted(found.items())
 
 
-def _edited(block: PodBlock, changed: _Changes) -> PodBlock:
+def _edited(block: PodBlock, changed: _Changes, gone: list[PodRow]) -> PodBlock:
     """Return the block after the changes, with its own columns where they do not differ."""
     ordered = sorted(changed.items())
     rows = [row for _, row in ordered if row is not None]
     put = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
     runs = _runs(block.uids, ordered)
     old = block.columns()
+    for place, _ in runs:
+        gone += map(PodRow._make, zip(*(column[place] for column in old), strict=True))
     new = [_spliced(column, values, runs) for column, values in zip(old, put, strict=True)]
     if all(map(is_, old, new)):
         return block

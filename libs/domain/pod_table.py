@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import chain, compress, count, pairwise
 from operator import attrgetter, not_
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import ref
 from zlib import crc32
 
 from libs.domain.pod import Owner, PodPhase, PodRow, Target
@@ -96,11 +97,49 @@ _columns = attrgetter(*COLUMNS)
 _known_hosts = attrgetter("_hosts")
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Changed(NamedTuple):
+    """Rows in which a table differs from another."""
+
+    base: "PodTable"
+    gone: PodBlock
+    """Rows that only the other one has; of a pod that changed the one before."""
+    come: PodBlock
+    """Rows that only the table has."""
+
+
 class PodTable:
     """All pods. A column of the whole table is made when asked for: use blocks where it matters."""
 
-    blocks: tuple[PodBlock, ...] = ()
+    __slots__ = ("__weakref__", "_base", "_blocks", "_make", "_rows")
+
+    def __init__(self, blocks: tuple[PodBlock, ...] = ()) -> None:
+        self._blocks = blocks
+        self._make: Callable[[], tuple[PodBlock, ...]] | None = None
+        self._base: ref[PodTable] | None = None
+        self._rows: tuple[PodBlock, PodBlock] | None = None
+
+    @classmethod
+    def changed(cls, change: Changed, make: Callable[[], tuple[PodBlock, ...]]) -> "PodTable":
+        """Return what a table becomes; its blocks are made when first asked for."""
+        found = cls()
+        found._make = make
+        found._base, found._rows = ref(change.base), (change.gone, change.come)
+        return found
+
+    @property
+    def blocks(self) -> tuple[PodBlock, ...]:
+        """The rows, in order of uid."""
+        make = self._make
+        if make is not None:  # threads may both do so; what they make is equal
+            self._blocks = make()
+            self._make = None
+        return self._blocks
+
+    @property
+    def origin(self) -> Changed | None:
+        """From which table, if that is still there, it differs by which rows; None if unknown."""
+        base = None if self._base is None else self._base()
+        return None if base is None or self._rows is None else Changed(base, *self._rows)
 
     @classmethod
     def from_rows(cls, rows: Iterable[PodRow]) -> "PodTable":
@@ -179,6 +218,15 @@ class PodTable:
 
     def __len__(self) -> int:
         return sum(map(len, self.blocks))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PodTable) and self.blocks == other.blocks
+
+    def __hash__(self) -> int:
+        return hash(self.blocks)
+
+    def __repr__(self) -> str:
+        return f"PodTable({self.blocks!r})"
 
 
 def _hosts(blocks: Sequence[PodBlock]) -> list[frozenset[str]]:

@@ -157,9 +157,8 @@ def _gang_members(
     if not wanted:
         return {}
     found: Counter[str] = Counter()
-    for block in pods.blocks:
-        for gang in wanted & block.gangs.keys():
-            found[gang] += block.gangs[gang]
+    for gang in wanted & pods.gangs.keys():
+        found[gang] = pods.gangs[gang]
     found.subtract(row.gang for row in gone if row.gang in wanted and not row.deleting_ms)
     return +found
 
@@ -170,7 +169,7 @@ def _gang_held(
     wanted = {gang for group in groups for gang in group.gangs if gang}
     if not wanted:
         return {}
-    uids, gangs, provisionable = pods.loose("uids"), pods.loose("gangs"), pods.waiting[2]
+    uids, gangs, provisionable = pods.loose.uids, pods.loose.gangs, pods.loose.numbers[2]
     found: dict[str, list[str]] = defaultdict(list)
     for at in np.flatnonzero(provisionable == 0).tolist():
         if gangs[at] in wanted and (row := snapshot.pods.find(uids[at])) and not row.terminal:
@@ -200,20 +199,20 @@ def _waiting(
 
     A node that is nominated for a pod counts as long as it stays, unless that is given up.
     """
-    loose = pods.loose("uids")
-    shape, created_ms, provisionable, priority = pods.waiting
-    virtual = _are_virtual(snapshot, loose)
-    named = pods.loose("nominated")
+    loose = pods.loose
+    shape, created_ms, provisionable, priority = loose.numbers
+    virtual = _are_virtual(snapshot, loose.uids)
+    named: Sequence[str] = loose.nominated
     if any(named):
-        each = zip(loose, named, strict=True)
+        each = zip(loose.uids, named, strict=True)
         named = [node if node in staying and uid not in given_up else "" for uid, node in each]
     held = np.fromiter(map(bool, named), np.bool_, len(named)) & (provisionable == 0) & ~virtual
     rows = np.flatnonzero((provisionable != 0) | virtual | held)
     own = [(row.shape, row.created_ms, row.priority) for row in moving]
     mine = np.array(own, np.int64).reshape(-1, 3)
-    uids = [*map(loose.__getitem__, rows.tolist()), *(row.uid for row in moving)]
-    gangs = [*picked(pods.loose("gangs"), rows), *(row.gang for row in moving)]
-    targets = [*picked(pods.loose("targets"), rows), *(row.target for row in moving)]
+    uids = [*picked(loose.uids, rows), *(row.uid for row in moving)]
+    gangs = [*picked(loose.gangs, rows), *(row.gang for row in moving)]
+    targets = [*picked(loose.targets, rows), *(row.target for row in moving)]
     nominated = [*picked(named, rows), *("" for _ in moving)]
     asking = frozenset(key for key, gang in snapshot.gangs.items() if gang.existing_only)
     existing_only = np.zeros(len(uids), np.bool_)

@@ -8,29 +8,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, compress, pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from libs.collections.codes import Codes
-from libs.domain.pod import PodPhase, Target
+from libs.domain.pod import PodPhase
 from libs.domain.pod_table import PodBlock
 from services.solver.core.reading.bound_pods import PodCounts, picked, pod_counts
+from services.solver.core.reading.loose_pods import NONE_LOOSE, LoosePods
 from services.solver.core.vectors import Bools, Ints
 
 _ENDED = (PodPhase.SUCCEEDED, PodPhase.FAILED)
 _OF_LOOSE = ("created_ms", "provisionable", "priorities")
-
-
-class LoosePods(NamedTuple):
-    """Pods without a node."""
-
-    uids: tuple[str, ...]
-    gangs: tuple[str, ...]
-    targets: tuple[Target | None, ...]
-    nominated: tuple[str, ...]
-    numbers: Ints
-    """(4, n): the id of the shape, when each was created, whether it waits, and its priority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,7 +31,7 @@ class BlockColumns:
     """Of the pods on nodes, one column for each."""
     gangs: Mapping[str, int]
     """How many of those pods, but for terminating ones, each gang has."""
-    loose: LoosePods | None
+    loose: LoosePods
 
 
 def read(blocks: Sequence[PodBlock], codes: Codes) -> list[BlockColumns]:
@@ -90,9 +80,9 @@ def _gangs(block: PodBlock, counted: Bools) -> Mapping[str, int]:
     return Counter(gang for gang in compress(block.gangs, counted.tolist()) if gang)
 
 
-def _loose(block: PodBlock, loose: Bools, numbers: Ints) -> LoosePods | None:
+def _loose(block: PodBlock, loose: Bools, numbers: Ints) -> LoosePods:
     if not loose.any():
-        return None
+        return NONE_LOOSE
     which = loose.tolist()
     return LoosePods(
         uids=tuple(compress(block.uids, which)),

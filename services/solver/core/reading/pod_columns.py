@@ -1,19 +1,18 @@
-"""The pods of a snapshot as numpy arrays, put together of what is known of each block.
+"""The pods of a snapshot as numpy arrays, read where they differ from those that are known.
 
-Apart from the workload because a block is read once in its life, and what is counted of all pods is
-that of another table with most of the same blocks, and what the others make of it.
+Apart from the workload because a row is read once. Of a table that was made from one whose columns
+are here only the rows in which they differ are; of any other the blocks that none of these has.
 
 Laws:
     - Pods that have ended are in nothing here; they take no room.
     - Nothing depends on which blocks were met before: codes of names are looked up, never ordered.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import chain
-from operator import attrgetter, is_
-from typing import Any
+from functools import cached_property
+from operator import is_
 from weakref import ref
 
 import numpy as np
@@ -24,13 +23,12 @@ from libs.domain.pod import PodShape
 from libs.domain.pod_table import PodBlock, PodTable
 from services.solver.core.reading.block_columns import BlockColumns, read
 from services.solver.core.reading.bound_pods import NO_PODS, BoundPods, PodCounts, less
-from services.solver.core.vectors import Ints
+from services.solver.core.reading.loose_pods import LoosePods, exchanged, in_one
 
 _BASES = 8
 """Most tables that others are derived from."""
 _NEAR = 20
 """Who differs in less than this part of the blocks is near enough: others are not looked at."""
-_NONE_WAIT = np.zeros((4, 0), np.int64)
 
 Shapes = Mapping[int, PodShape]
 
@@ -41,14 +39,12 @@ class PodColumns:
 
     bound: BoundPods
     """Those on nodes."""
-    waiting: Ints
-    """(4, n_loose): of those without a node, as in `LoosePods`, in order of uid."""
-    blocks: tuple[BlockColumns, ...]
-
-    def loose(self, name: str) -> list[Any]:
-        """Return a column, by its name in `LoosePods`, of the pods without a node."""
-        of = attrgetter(name)
-        return list(chain.from_iterable(of(one.loose) for one in self.blocks if one.loose))
+    gangs: Mapping[str, int]
+    """How many of those, but for terminating ones, each gang has."""
+    loose: LoosePods
+    """Those without a node."""
+    blocks: tuple[BlockColumns, ...] = ()
+    """What they were put together of; nothing where they were derived from others."""
 
 
 class _Base:
@@ -83,9 +79,9 @@ class PodReader:
 
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
-        self.blocks: IdentityMemo[PodBlock, BlockColumns] = IdentityMemo(
-            partial(read, codes=self._codes)
-        )
+        self.blocks: IdentityMemo[PodBlock, BlockColumns] = IdentityMemo(self._look)
+        self.read = 0
+        """How many rows were read."""
         self._bases: tuple[_Base, ...] = ()
 
     def of(self, table: PodTable, shapes: Shapes) -> PodColumns:
@@ -94,15 +90,7 @@ class PodReader:
         own = next((one for one in bases if one.table() is table), None)
         if own is not None:
             return own.columns
-        blocks = tuple(self.blocks.of_all(table.blocks))
-        by_id = _by_id(blocks)
-        origin = _nearest(bases, by_id)
-        waiting = [one.loose.numbers for one in blocks if one.loose is not None]
-        found = PodColumns(
-            bound=self._bound(origin, by_id, shapes),
-            waiting=np.concatenate([_NONE_WAIT, *waiting], axis=1),
-            blocks=blocks,
-        )
+        origin, found = self._changed(bases, table, shapes) or self._read(bases, table, shapes)
         # Who others are derived from stays longest, and whose table is gone shortest: what-ifs
         # come and go.
         others = [one for one in self._bases if one is not origin]
@@ -111,15 +99,53 @@ class PodReader:
         self._bases = (*first, _Base(table, shapes, found), *others)[:_BASES]
         return found
 
-    def _bound(
-        self, origin: _Base | None, now: Mapping[int, BlockColumns], shapes: Shapes
-    ) -> BoundPods:
+    def _changed(
+        self, bases: Iterable[_Base], table: PodTable, shapes: Shapes
+    ) -> tuple[_Base, PodColumns] | None:
+        """Return what is derived, row by row, of the table that this was made from; else None."""
+        change = table.origin
+        origin = None
+        if change is not None:
+            origin = next((one for one in bases if one.table() is change.base), None)
+        if change is None or origin is None:
+            return None
+        gone, come = self._look((change.gone, change.come))
+        before = origin.columns
+        gangs = before.gangs
+        if gone.gangs or come.gangs:
+            counted = Counter(gangs)
+            counted.update(come.gangs)
+            counted.subtract(gone.gangs)
+            gangs = +counted
+        return origin, PodColumns(
+            bound=before.bound.after(_counts((come,), (gone,)), shapes),
+            gangs=gangs,
+            loose=exchanged(before.loose, gone.loose.uids, come.loose),
+        )
+
+    def _look(self, blocks: Sequence[PodBlock]) -> list[BlockColumns]:
+        self.read += sum(map(len, blocks))
+        return read(blocks, self._codes)
+
+    def _read(
+        self, bases: Iterable[_Base], table: PodTable, shapes: Shapes
+    ) -> tuple[_Base | None, PodColumns]:
+        """Return what is read, block by block, with the help of a table that has most of them."""
+        blocks = tuple(self.blocks.of_all(table.blocks))
+        gangs = Counter[str]()
+        for one in blocks:
+            gangs.update(one.gangs)
+        now = _by_id(blocks)
+        origin = _nearest(bases, now)
         if origin is None:
-            return BoundPods.of(self._codes, _counts(now.values()), shapes)
-        before = origin.by_id
-        gone = less(_counts(before[one] for one in before.keys() - now.keys()))
-        new = _counts(now[one] for one in now.keys() - before.keys())
-        return origin.columns.bound.after(np.concatenate([gone, new], axis=1), shapes)
+            bound = BoundPods.of(self._codes, _counts(blocks), shapes)
+        else:
+            before = origin.by_id
+            new = [now[one] for one in now.keys() - before.keys()]
+            gone = [before[one] for one in before.keys() - now.keys()]
+            bound = origin.columns.bound.after(_counts(new, gone), shapes)
+        loose = in_one(one.loose for one in blocks if one.loose.uids)
+        return origin, PodColumns(bound=bound, gangs=gangs, loose=loose, blocks=blocks)
 
 
 def _nearest(bases: Iterable[_Base], blocks: Mapping[int, BlockColumns]) -> _Base | None:
@@ -138,5 +164,7 @@ def _by_id(blocks: Iterable[BlockColumns]) -> dict[int, BlockColumns]:
     return {id(one): one for one in blocks}
 
 
-def _counts(blocks: Iterable[BlockColumns]) -> PodCounts:
-    return np.concatenate([NO_PODS, *(one.bound for one in blocks)], axis=1)
+def _counts(come: Iterable[BlockColumns], gone: Iterable[BlockColumns] = ()) -> PodCounts:
+    """Return how many pods more there are with some blocks, and without others."""
+    parts = [*(one.bound for one in come), *(less(one.bound) for one in gone)]
+    return np.concatenate([NO_PODS, *parts], axis=1)

@@ -41,7 +41,7 @@ def change_of(draft: Draft) -> Change:
     if flying:
         with_node = {before.nodes[name].nodeclaim for name in gone}
         gone.update(name for name in flying if name not in with_node)
-    pods = [(uid, row, before.pods.find(uid)) for uid, row in draft.touched_pods()]
+    pods = [(uid, row, draft.before(uid)) for uid, row in draft.touched_pods()]
     return Change(
         removed_nodes=tuple(sorted(gone)),
         added_nodes=tuple(name for name, node, was in nodes if not was and node is not None),

@@ -10,12 +10,13 @@ Laws:
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
 from libs.domain.errors import InvalidRequest
 from libs.domain.pod import Owner, PodRow
-from libs.domain.pod_table import PodTable
+from libs.domain.pod_change import exchanged
 from libs.domain.snapshot import KEYS, ClusterSnapshot, SnapshotUpdate, apply
 from libs.domain.spelling import nearest
 from services.solver.core.simulating.watching import PODS_BETWEEN, Cancelled, look, watched
@@ -38,6 +39,8 @@ class Draft:
         """What was put, None for what was removed; by collection and key."""
         self._rows: dict[str, PodRow | None] = {}
         """The same for pods, by uid."""
+        self._before: dict[str, PodRow] = {}
+        """Pods of the base that were looked at, by uid."""
         self._shape = max(base.shapes, default=0)
         self._added: Counter[str] = Counter()
 
@@ -76,7 +79,11 @@ class Draft:
 
     def pod(self, uid: str) -> PodRow | None:
         """Return a pod, None if it is not there."""
-        return self._rows[uid] if uid in self._rows else self.base.pods.find(uid)
+        return self._rows[uid] if uid in self._rows else self.before(uid)
+
+    def before(self, uid: str) -> PodRow | None:
+        """Return a pod as it is in the base, None if it is not there."""
+        return self._before.get(uid) or self.base.pods.find(uid)
 
     def pods_on(self, nodes: frozenset[str]) -> list[PodRow]:
         """Return the pods that are bound to these nodes, in order of uid."""
@@ -143,10 +150,15 @@ class Draft:
             Unavailable: nobody waits any more, as for all that goes through pods here.
         """
         update = self._update()
-        return self.base if update is None else apply(update, self.base)
+        if update is None:
+            return self.base
+        before = watched(map(self.before, self._rows), self._cancelled)
+        gone = [row for row in before if row is not None]
+        come = watched((row for row in self._rows.values() if row is not None), self._cancelled)
+        return replace(apply(update, self.base), pods=exchanged(self.base.pods, gone, come))
 
     def _update(self) -> SnapshotUpdate | None:
-        """Return what turns the base into the edited snapshot; None if that is nothing."""
+        """Return what, but for pods, makes the base the edited snapshot; None if nothing does."""
         if not self._rows and not any(self._items.values()):
             return None
         upserts = {
@@ -161,10 +173,6 @@ class Draft:
             id=self.base.id,
             base_revision=self.base.id.revision,
             observed_at=self.base.observed_at,
-            pods=PodTable.from_rows(
-                watched((row for row in self._rows.values() if row is not None), self._cancelled)
-            ),
-            removed_pods=tuple(uid for uid, row in self._rows.items() if row is None),
             upserts=upserts,
             removals=removals,
         )
@@ -176,6 +184,8 @@ class Draft:
 
     def _current(self, there: Iterable[PodRow], wanted: Callable[[PodRow], bool]) -> list[PodRow]:
         """Return those of the base that were not touched, and those touched that are wanted."""
+        there = list(there)
+        self._before.update((row.uid, row) for row in there)
         found = [row for row in there if row.uid not in self._rows]
         found += [row for row in self._rows.values() if row is not None and wanted(row)]
         return sorted(found, key=lambda row: row.uid)

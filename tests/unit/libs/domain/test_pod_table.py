@@ -1,9 +1,11 @@
 """A change of few pods makes few blocks anew, and leads where all rows anew would lead."""
 
+import gc
+
 import pytest
 
 from libs.domain.pod import PodRow
-from libs.domain.pod_change import changes, merged
+from libs.domain.pod_change import changes, exchanged, merged
 from libs.domain.pod_table import PodTable, ends_block
 from libs.runtime.randomness import Random
 
@@ -121,6 +123,38 @@ def test_any_change_leads_where_all_rows_anew_would_lead(seed: int) -> None:
     expected = PodTable.from_rows((kept | {row.uid: row for row in upserts}).values())
     assert made == expected
     assert [block.uids for block in made.blocks] == [block.uids for block in expected.blocks]
+    before = (base.find(uid) for uid in {*removed, *(row.uid for row in upserts)})
+    come = {row.uid: row for row in upserts}.values()
+    lazy = exchanged(base, [row for row in before if row is not None], come)
+    assert lazy.blocks == expected.blocks
+    # Whether or not it is known what a table was made from.
+    assert changes(base, made) == changes(base, lazy) == changes(base, expected)
+
+
+def test_a_table_knows_in_which_rows_it_differs_from_the_one_it_was_made_from() -> None:
+    old, new = ROWS[7], a_row("new")
+
+    made = merged(TABLE, PodTable.from_rows([old._replace(ready=False), new]), [ROWS[9].uid, "?"])
+
+    change = made.origin
+    assert change is not None
+    assert change.base is TABLE
+    assert list(change.gone.rows()) == sorted([old, ROWS[9]])
+    assert list(change.come.rows()) == sorted([old._replace(ready=False), new])
+
+
+def test_a_table_does_not_keep_the_one_it_was_made_from() -> None:
+    base = PodTable.from_rows(ROWS)
+    made = [
+        merged(base, PodTable.from_rows([a_row("new")]), ()),
+        exchanged(base, [ROWS[7]], [a_row("new")]),
+    ]
+    assert all(len(one) for one in made)
+
+    del base
+    gc.collect()
+
+    assert [one.origin for one in made] == [None, None]
 
 
 def test_rows_may_come_on_both_sides_of_the_last_one_if_that_ends_a_block() -> None:

@@ -171,7 +171,7 @@ def watched() -> tuple[Memory, Reader, list[Hashable]]:
     )
 
 
-def test_a_change_costs_the_blocks_and_nodes_that_changed(
+def test_a_change_costs_the_rows_and_nodes_that_changed(
     watched: tuple[Memory, Reader, list[Hashable]],
 ) -> None:
     memory, reader, made = watched
@@ -182,7 +182,7 @@ def test_a_change_costs_the_blocks_and_nodes_that_changed(
     )
     first = apply(update, base)
     encode(first, SolveOptions(), NOW, memory)
-    blocks, names = reader.pods.blocks.made, len(made)
+    rows, names = reader.pods.read, len(made)
 
     row = first.pods.find("uid-0007")
     assert row is not None
@@ -197,7 +197,7 @@ def test_a_change_costs_the_blocks_and_nodes_that_changed(
     )
     encode(later, SolveOptions(), NOW, memory)
 
-    assert reader.pods.blocks.made == blocks + 1
+    assert reader.pods.read == rows + 2
     assert made[names:] == []
 
 
@@ -207,8 +207,8 @@ def test_a_what_if_costs_its_edits() -> None:
     base = a_cluster(nodes=200, pods=4_000)
     encode(edited(base, [CordonNodes(names=("node-01",))]), SolveOptions(), NOW, memory)
     before = encode(base, SolveOptions(), NOW, memory).work.bound
-    blocks, nodes, claims = (
-        reader.pods.blocks.made,
+    rows, nodes, claims = (
+        reader.pods.read,
         reader.nodes.objects.read,
         reader.claims.objects.read,
     )
@@ -218,7 +218,7 @@ def test_a_what_if_costs_its_edits() -> None:
 
     moved = list(base.pods.bound_to(frozenset({"node-107"})))
     touched = {row.shape for row in moved}
-    assert reader.pods.blocks.made - blocks <= len(moved) == 20
+    assert reader.pods.read - rows == 2 * len(moved) == 40
     assert (reader.nodes.objects.read, reader.claims.objects.read) == (nodes, claims)
     assert bound.residents is before.residents
     assert {one for one in bound.by_shape if bound.by_shape[one] is before.by_shape[one]} == (
