@@ -37,6 +37,10 @@ class IdentityMemo(Generic[K, V]):
         """Return the value of an object."""
         return self.of_all((key,))[0]
 
+    def known(self, key: K) -> V | None:
+        """Return the value of an object that has one already."""
+        return self._values.get(id(key))
+
     def of_all(self, keys: Sequence[K]) -> list[V]:
         """Return the values of many objects, in their order."""
         try:

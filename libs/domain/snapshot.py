@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from libs.domain.capacity import Catalogue, ObservedAllocatable
 from libs.domain.device import DeviceClass, DevicePool
@@ -23,6 +23,7 @@ from libs.domain.nodepool import NodePool
 from libs.domain.pod import PodShape
 from libs.domain.pod_change import changes, merged
 from libs.domain.pod_table import PodBlock, PodTable
+from libs.domain.sorted_map import SortedMap
 from libs.domain.volume import VolumeKind
 from libs.domain.workload import (
     CapacityBuffer,
@@ -34,13 +35,12 @@ from libs.domain.workload import (
     SetAside,
 )
 
-_EMPTY: Mapping[Any, Any] = MappingProxyType({})
+_EMPTY: SortedMap[Any, Any] = SortedMap.of({})
 _NO_PODS = PodTable()
-_NO_ITEMS: dict[Any, Any] = {}
 
 
 def _nothing() -> Mapping[Any, Any]:
-    """Return the empty collection; Python 3.11 refuses a mapping proxy as a default value."""
+    """Return the empty collection; a dictionary is refused as a default value."""
     return _EMPTY
 
 
@@ -137,21 +137,16 @@ KEYS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 def keyed(collection: str, items: Iterable[Any]) -> Mapping[Any, Any]:
     """Return the read-only mapping, in the order of its keys, that a snapshot holds."""
     key = KEYS[collection]
-    by_key = {key(item): item for item in items}
-    return MappingProxyType({name: by_key[name] for name in sorted(by_key)})
+    return SortedMap.of({key(item): item for item in items})
 
 
 def in_order(snapshot: ClusterSnapshot) -> ClusterSnapshot:
-    """Return the snapshot with its collections in the order of their keys; itself if they are.
-
-    Complexity: linear in the collections where they are, as those that are published always are.
-    """
+    """Return the snapshot with its collections in the order of their keys; itself if they are."""
     sorted_anew: dict[str, Any] = {}
     for name in KEYS:
         held = getattr(snapshot, name)
-        keys = sorted(held)
-        if keys != list(held):
-            sorted_anew[name] = MappingProxyType({key: held[key] for key in keys})
+        if not isinstance(held, SortedMap) and sorted(held) != list(held):
+            sorted_anew[name] = SortedMap.of(held)
     return replace(snapshot, **sorted_anew) if sorted_anew else snapshot
 
 
@@ -229,14 +224,7 @@ def _merge(name: str, update: SnapshotUpdate, base: ClusterSnapshot | None) -> M
         return old
     if not old:
         return keyed(name, upserts)
-    # What a union of two gives; to read a read-only mapping key by key takes far longer.
-    kept: dict[Any, Any] = cast("MappingProxyType[Any, Any]", old) | _NO_ITEMS
-    for key in removals:
-        kept.pop(key, None)
-    put = keyed(name, upserts)
-    ordered = put.keys() <= kept.keys()
-    kept |= put
-    return MappingProxyType(kept if ordered else {key: kept[key] for key in sorted(kept)})
+    return SortedMap.of(old).after(removals, keyed(name, upserts))
 
 
 def inconsistencies(

@@ -33,7 +33,7 @@ class ClaimReader:
         """Return the columns of claims."""
 
         def make() -> ClaimColumns:
-            return ClaimColumns(self, self.objects.of(tuple(claims.values())))
+            return ClaimColumns(self, self.objects.of_items(claims))
 
         return self._lately.get("", make, claims)
 

@@ -56,7 +56,7 @@ class NodeReader:
 
     def of(self, nodes: Mapping[str, Node]) -> "NodeColumns":
         """Return the columns of nodes."""
-        return NodeColumns(self, nodes, self.objects.of(tuple(nodes.values())))
+        return NodeColumns(self, nodes, self.objects.of_items(nodes))
 
     def values(self, key: str, nodes: Iterable[Node]) -> Iterator[int]:
         """Yield a number for the value, or none, that each node has of a label."""

@@ -1,13 +1,15 @@
 """Numbers about objects that never change, as numpy columns: each is read once per object.
 
 Apart because nodes and claims are thousands, and from one revision to the next, or to a what-if,
-few of them are others: to look up where an object is in the columns is all that is done for each.
+few of them are others: to look up where an object is in the columns is all that is done for each,
+and only for those that are, where it is known what a collection was made from.
 
 Several threads may share the columns: arrays are put in place of others, never written to. At worst
 two threads read the same.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -17,6 +19,7 @@ import numpy as np
 
 from libs.collections.identity_memo import IdentityMemo
 from libs.collections.recent import Recent
+from libs.domain.sorted_map import SortedMap
 from services.solver.core.vectors import Ints
 
 K = TypeVar("K")
@@ -62,13 +65,48 @@ class ObjectColumns(Generic[K]):
         self._stays = count(1)
         self._objects: IdentityMemo[K, int] = IdentityMemo(partial(map, self._place), self._leave)
         self._columns = Recent(_COLUMNS)
+        self._collections: IdentityMemo[SortedMap[str, K], Columned[K]] = IdentityMemo(
+            partial(map, self._of_collection)
+        )
         self.read = 0
         """How many numbers were read."""
+        self.sought = 0
+        """Of how many objects it was looked up where they are."""
 
     def of(self, objects: Sequence[K]) -> "Columned[K]":
         """Return objects whose columns may be asked for."""
-        known = np.array(self._objects.of_all(objects), np.int64)
+        known = self._known(objects)
         return Columned(self, objects, known & self._PLACE, known >> _PLACE_BITS)
+
+    def of_items(self, items: Mapping[str, K]) -> "Columned[K]":
+        """Return the objects of a collection, in its order."""
+        if isinstance(items, SortedMap):
+            return self._collections.of(items)
+        return self.of(tuple(items.values()))
+
+    def _of_collection(self, items: SortedMap[str, K]) -> "Columned[K]":
+        origin, objects = items.origin, tuple(items.values())
+        known = None if origin is None else self._collections.known(origin[0])
+        if origin is None or known is None:
+            return self.of(objects)
+        before, touched = origin
+        names, keys = tuple(before), sorted(set(touched))
+        gone = np.array([bisect_left(names, key) for key in keys if key in before], np.int64)
+        come = [key for key in keys if key in items]
+        new = self._known([items[key] for key in come])
+        # Where each of them comes once those that go are gone.
+        at = np.array([bisect_left(names, key) for key in come], np.int64)
+        at -= np.searchsorted(gone, at)
+        return Columned(
+            self,
+            objects,
+            np.insert(np.delete(known.places, gone), at, new & self._PLACE),
+            np.insert(np.delete(known.stays, gone), at, new >> _PLACE_BITS),
+        )
+
+    def _known(self, objects: Sequence[K]) -> Ints:
+        self.sought += len(objects)
+        return np.array(self._objects.of_all(objects), np.int64)
 
     def column(self, name: Hashable, asked: "Columned[K]", read: Read[K]) -> Ints:
         """Return (n,): the numbers of objects by the name of a column."""

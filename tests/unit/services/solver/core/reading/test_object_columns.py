@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
+from libs.domain.sorted_map import SortedMap
 from libs.runtime.randomness import Random
 from services.solver.core.reading import object_columns
 from services.solver.core.reading.object_columns import ObjectColumns
@@ -68,3 +69,31 @@ def test_an_object_may_go_when_the_module_is_gone(monkeypatch: pytest.MonkeyPatc
     things.clear()  # what is raised of it is a warning, and a warning an error
 
     assert columns.of([]).places.tolist() == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_collection_costs_what_differs_from_the_one_it_was_made_from(seed: int) -> None:
+    source, columns = Random(seed), ObjectColumns[Thing]()
+    names = [f"{number:02}" for number in range(40)]
+    items = SortedMap.of({name: Thing(number) for number, name in enumerate(names)})
+    columns.of_items(items)
+    for step in range(60):
+        put = {name: Thing(1_000 + step) for name in source.sample(names, source.randrange(0, 4))}
+        before, sought = items, columns.sought
+        items = before.after(source.sample(names, source.randrange(0, 4)), put)
+
+        found = columns.of_items(items)
+
+        assert found.column("number", numbers).tolist() == list(numbers(items.values()))
+        assert list(found.objects) == list(items.values())
+        assert columns.sought - sought <= len(put)
+
+
+def test_a_collection_is_looked_up_whole_where_that_before_it_never_was() -> None:
+    columns, base = ObjectColumns[Thing](), SortedMap.of({"a": Thing(1), "b": Thing(2)})
+
+    found = columns.of_items(later := base.after(["a"], {"c": Thing(3)}))
+
+    assert found.column("number", numbers).tolist() == [2, 3]
+    assert columns.of_items(later) is found
+    assert columns.sought == 2
