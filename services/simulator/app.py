@@ -15,8 +15,11 @@ from libs.kube import document_files
 from libs.kube.crd_files import DEPLOYED, read_crds
 from libs.runtime.app import App, Runtime
 from libs.runtime.randomness import Random
-from services.simulator import http, kubeconfig
+from services.simulator import audit_file, http, kubeconfig, tls_files
 from services.simulator.config import Settings
+from services.simulator.core.api.access.credentials import read_tokens
+from services.simulator.core.api.access.gate import Access
+from services.simulator.core.api.access.users import ADMIN, User
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS
 from services.simulator.core.api.server import ApiServer
@@ -98,7 +101,8 @@ def new_server(settings: Settings, runtime: Runtime) -> ApiServer:
         runtime.new_id,
         suffix,
         plugins=ALL_PLUGINS,
-        token=settings.api_token,
+        gates=frozenset(settings.feature_gates),
+        access=_access(settings),
     )
     for kind, crd in _crds(settings.crds or DEPLOYED).items():
         try:
@@ -106,6 +110,24 @@ def new_server(settings: Settings, runtime: Runtime) -> ApiServer:
         except ApiError as error:
             raise InvalidRequest(f"the CRD of {kind} is refused: {error}", field="crds") from error
     return server
+
+
+def _access(settings: Settings) -> Access:
+    tokens: dict[str, User] = {}
+    if settings.api_tokens is not None:
+        try:
+            tokens |= read_tokens(settings.api_tokens.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidRequest(f"cannot be read: {error}", field="api_tokens") from error
+    if settings.api_token:
+        tokens[settings.api_token] = ADMIN
+    log = settings.audit_log
+    return Access(
+        mode=settings.authorization_mode,
+        tokens=tokens,
+        audit=audit_file.writer(log) if log is not None else None,
+        level=settings.audit_level,
+    )
 
 
 def _crds(folder: Path) -> dict[str, dict[str, Any]]:
@@ -214,11 +236,18 @@ async def _serve(
     """Serve the API until cancelled; say where it is once it can be reached."""
     host, _, port = settings.api_listen.rpartition(":")
     sky = None if staging is None else staging.sky
-    runner = await http.start(server, runtime.clock, host=host.strip("[]"), port=int(port), sky=sky)
+    folder = settings.api_tls_dir
+    place = http.Place(
+        host=host.strip("[]"),
+        port=int(port),
+        tls=tls_files.server_context(folder) if folder is not None else None,
+    )
+    runner = await http.start(server, runtime.clock, place, sky=sky)
     try:
         if settings.kubeconfig is not None:
             address = settings.advertise_address or f"{host}:{runner.addresses[0][1]}"
-            kubeconfig.write(settings.kubeconfig, address, settings.api_token)
+            authority = tls_files.authority(folder) if folder is not None else b""
+            kubeconfig.write(settings.kubeconfig, address, settings.api_token, authority)
         listening.set()
         await asyncio.Event().wait()
     finally:

@@ -8,6 +8,9 @@ from types import MappingProxyType
 
 from libs.domain.errors import InvalidRequest
 from libs.runtime.runtime_settings import is_address
+from services.simulator.core.api.access.audit import Level
+from services.simulator.core.api.access.gate import Mode
+from services.simulator.core.api.gates import GATES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +18,21 @@ class Settings:
     """Each attribute is read from `JOINER_CFG_` and its name in capitals."""
 
     api_listen: str = "127.0.0.1:8001"
-    """Where the Kubernetes API is served over plain HTTP; port 0 takes a free one."""
+    """Where the Kubernetes API is served; port 0 takes a free one."""
     api_token: str = ""
     """Bearer token that clients have to send; empty asks for none."""
+    api_tokens: Path | None = None
+    """File of further tokens, a line each: `token,user,uid,"group1,group2"`; unset: none."""
+    api_tls_dir: Path | None = None
+    """Folder of `tls.crt`, `tls.key` and `ca.crt` of the API; unset: plain HTTP."""
+    authorization_mode: Mode = Mode.ALWAYS_ALLOW
+    """`AlwaysAllow`, or `RBAC`: roles and bindings hold, who shows no token is anonymous."""
+    audit_log: Path | None = None
+    """File that a JSON line is added to at each stage of each request; unset: none."""
+    audit_level: Level = Level.METADATA
+    """What those lines tell: `Metadata`, `Request` (bodies sent), `RequestResponse`."""
+    feature_gates: tuple[str, ...] = ()
+    """Feature gates of Kubernetes to switch on: `TaintTolerationComparisonOperators`."""
     advertise_address: str = ""
     """`host:port` that the kubeconfig names, if clients reach the API by another address."""
     kubeconfig: Path | None = None
@@ -44,7 +59,7 @@ class Settings:
     """How many volumes a node attaches, by CSI driver (`ebs.csi.aws.com=25`)."""
 
     def __post_init__(self) -> None:
-        """Refuse addresses without a port and negative limits.
+        """Refuse what is no address, limit or gate, and RBAC without tokens.
 
         Raises:
             InvalidRequest: naming the field.
@@ -53,6 +68,13 @@ class Settings:
             text = getattr(self, name)
             if not is_address(text) and (text or name == "api_listen"):
                 raise InvalidRequest(f'"{text}" is not host:port', field=name)
+        if self.authorization_mode is Mode.RBAC and not (self.api_token or self.api_tokens):
+            why = "must be set, or `api_tokens`, where RBAC decides: nobody else could do anything"
+            raise InvalidRequest(why, field="api_token")
+        for gate in self.feature_gates:
+            if gate not in GATES:
+                known = ", ".join(sorted(GATES))
+                raise InvalidRequest(f'"{gate}" is none of {known}', field="feature_gates")
         for driver, limit in self.volume_limits.items():
             if limit < 0:
                 raise InvalidRequest(f"{limit} is negative for {driver}", field="volume_limits")

@@ -5,6 +5,7 @@ goes through the runtime's clock.
 """
 
 import asyncio
+import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -38,10 +39,20 @@ class Edge:
     sky: Sky
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where the API is served; port 0 picks a free one."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None = None
+    """Without it, plain HTTP."""
+
+
 async def start(
-    server: ApiServer, clock: Clock, *, host: str, port: int, sky: Sky | None = None
+    server: ApiServer, clock: Clock, place: Place, *, sky: Sky | None = None
 ) -> web.ServerRunner:
-    """Serve `server` on an address; port 0 picks a free one (`runner.addresses` tells).
+    """Serve `server` at a place (`runner.addresses` tells which port it became).
 
     Requests go through the weather of `sky`, if there is any.
 
@@ -49,7 +60,7 @@ async def start(
     """
     runner = new_runner(server, clock, sky)
     await runner.setup()
-    await web.TCPSite(runner, host, port).start()
+    await web.TCPSite(runner, place.host, place.port, ssl_context=place.tls).start()
     return runner
 
 
@@ -124,13 +135,16 @@ async def _read(incoming: web.BaseRequest) -> Request:
     query: dict[str, tuple[str, ...]] = {}
     for name in incoming.query:
         query[name] = tuple(incoming.query.getall(name))
+    headers = [(name.lower(), value) for name, value in incoming.headers.items()]
     return Request(
         method=incoming.method,
         path=incoming.raw_path.partition("?")[0],
         query=query,
-        headers={name.lower(): value for name, value in incoming.headers.items()},
+        headers=dict(headers),
         body=await incoming.read() if incoming.can_read_body else b"",
         takes_parts=True,
+        impersonation=tuple(one for one in headers if one[0].startswith("impersonate-")),
+        source=incoming.remote or "",
     )
 
 

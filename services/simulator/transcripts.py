@@ -13,6 +13,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
+from services.simulator.core.api.access.gate import Access
+from services.simulator.core.api.access.users import ADMIN
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS, NO_PLUGINS
 from services.simulator.core.api.server import ApiServer
@@ -67,7 +69,7 @@ class _Player:
             self._next_uid,
             self._next_suffix,
             plugins=ALL_PLUGINS if "admission" in sequence["needs"] else NO_PLUGINS,
-            token=self._token,
+            access=Access(tokens={self._token: ADMIN} if self._token else {}),
         )
         with_controllers = "controllers" in sequence["needs"]
         self._controllers = _controllers(self._server) if with_controllers else ()

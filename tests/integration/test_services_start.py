@@ -214,7 +214,7 @@ async def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         return answer(request)
 
     monkeypatch.setattr(server, "handle", handle)
-    runner = await http.start(server, clock, host="127.0.0.1", port=0)
+    runner = await http.start(server, clock, http.Place(host="127.0.0.1", port=0))
     try:
         url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         await _define(url)

@@ -5,9 +5,10 @@ In the plain documents and in the aggregated one.
 Source: Kubernetes documentation, "The Kubernetes API": discovery API, aggregated discovery.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from services.simulator.core.api.access.reviews import REVIEWS
 from services.simulator.core.api.messages import Request, Response, to_json
 from services.simulator.core.api.negotiation import wants_aggregated_discovery
 from services.simulator.core.api.resources import Catalogue, Resource
@@ -48,7 +49,7 @@ _SUBRESOURCES: dict[str, dict[str, Any]] = {
 }
 _SCALE = {"group": "autoscaling", "version": "v1", "kind": "Scale", "verbs": _STATUS_VERBS}
 
-_VIRTUAL: dict[str, list[dict[str, Any]]] = {
+_VIRTUAL: Mapping[str, list[dict[str, Any]]] = {
     "v1": [
         {
             "name": "bindings",
@@ -64,22 +65,6 @@ _VIRTUAL: dict[str, list[dict[str, Any]]] = {
             "kind": "ComponentStatus",
             "verbs": ["get", "list"],
             "shortNames": ["cs"],
-        },
-    ],
-    "authorization.k8s.io/v1": [
-        {
-            "name": "selfsubjectaccessreviews",
-            "singularName": "selfsubjectaccessreview",
-            "namespaced": False,
-            "kind": "SelfSubjectAccessReview",
-            "verbs": ["create"],
-        },
-        {
-            "name": "selfsubjectrulesreviews",
-            "singularName": "selfsubjectrulesreview",
-            "namespaced": False,
-            "kind": "SelfSubjectRulesReview",
-            "verbs": ["create"],
         },
     ],
 }
@@ -118,7 +103,7 @@ def _core_versions() -> dict[str, Any]:
 
 def _groups(catalogue: Catalogue) -> dict[str, list[str]]:
     groups = catalogue.group_versions()
-    for group_version in _VIRTUAL:
+    for group_version in dict.fromkeys((*_VIRTUAL, *(one.group_version for one in REVIEWS))):
         group, _, version = group_version.rpartition("/")
         if version not in groups.setdefault(group, []):
             groups[group].append(version)
@@ -145,7 +130,7 @@ def _group_or_version(catalogue: Catalogue, path: str) -> dict[str, Any] | None:
 def _version(catalogue: Catalogue, group: str, version: str) -> dict[str, Any]:
     group_version = f"{group}/{version}" if group else version
     resources = list(_VIRTUAL.get(group_version, ()))
-    for resource in catalogue:
+    for resource in (*REVIEWS, *catalogue):
         if resource.group == group and resource.version == version:
             resources += _entries(resource)
     resources.sort(key=lambda entry: entry["name"])

@@ -19,6 +19,9 @@ _ALLOWED = {
         r'\S*tolerations\[\d+\]\.operator: Unsupported value: "(Gt|Lt)":'
     )
 }
+GATES = frozenset(_ALLOWED)
+"""All that there are."""
+
 NO_GATES: frozenset[str] = frozenset()
 
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 import msgspec
 
+from services.simulator.core.api.access.users import ADMIN, User
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version, WatchEvent
 from services.simulator.core.api.watching import Watch
@@ -36,6 +37,15 @@ class Request:
     takes_parts: bool = False
     """Whether the transport can send an answer while it is still being made."""
 
+    impersonation: tuple[tuple[str, str], ...] = ()
+    """The headers that begin with `impersonate-`, each as often as it was sent."""
+
+    source: str = ""
+    """Address of the client, where there is one."""
+
+    user: User = ADMIN
+    """Who asks, once that is known."""
+
     def parameter(self, name: str) -> str:
         """Return the first value of a query parameter, empty if it is absent."""
         values = self.query.get(name)
@@ -62,6 +72,9 @@ class Stream:
         """Whether the client wants bookmarks now and then; the transport asks for them by the
         clock."""
 
+        self.on_close: Callable[[], None] | None = None
+        """Called once the watch has ended."""
+
         self._encode = encode
 
     def poll(self) -> bytes:
@@ -84,6 +97,9 @@ class Stream:
     def close(self) -> None:
         """End the watch."""
         self.watch.close()
+        if self.on_close is not None:
+            self.on_close()
+            self.on_close = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,7 @@ def write_options(request: Request, duplicates: tuple[str, ...] = ()) -> WriteOp
         manager=manager(request),
         named_manager=bool(request.parameter("fieldManager")),
         force=request.flag("force"),
+        user=request.user,
     )
 
 

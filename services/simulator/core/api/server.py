@@ -16,11 +16,11 @@ from services.simulator.core.api import (
     metrics_api,
     negotiation,
     openapi,
-    reviews,
     routing,
     subresources,
     tables,
 )
+from services.simulator.core.api.access.gate import OPEN, Access, Gate
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.gates import NO_GATES
 from services.simulator.core.api.messages import (
@@ -45,7 +45,6 @@ from services.simulator.core.api.rendering import (
     PART,
     deleted_response,
     encode_page,
-    failure,
     page_parts,
     rendered,
     written_response,
@@ -69,31 +68,22 @@ class ApiServer:
         suffixes: Callable[[], str],
         *,
         plugins: frozenset[str] = NO_PLUGINS,
-        token: str = "",
         gates: frozenset[str] = NO_GATES,
+        access: Access = OPEN,
     ) -> None:
         sources = Sources(now=clock_now, uids=ids, suffixes=suffixes)
         self.store = Store(sources, plugins=plugins, gates=gates)
         self.direct = DirectApi(self.store)
         self.metrics: MetricsApi | None = None
         """What serves the metrics API, once somebody measures."""
-        self._token = token
+        self._gate = Gate(self.store, access)
 
     def handle(self, request: Request) -> Response:
         """Answer one request."""
-        try:
-            self._authenticate(request)
-            return self._dispatch(request)
-        except errors.ApiError as error:
-            return failure(error)
-
-    def _authenticate(self, request: Request) -> None:
-        """Raise the 401 of a wrong bearer token, if the server has one."""
-        if self._token and request.headers.get("authorization") != f"Bearer {self._token}":
-            raise errors.ApiError(401, "Unauthorized", "Unauthorized")
+        return self._gate.handle(request, self._dispatch)
 
     def _dispatch(self, request: Request) -> Response:
-        review = reviews.answer(request)
+        review = self._gate.review(request)
         if review is not None:
             return review
         route = routing.parse(request.path, self.store.resources)
@@ -109,6 +99,8 @@ class ApiServer:
     def _answer(self, request: Request, route: Route) -> Response:
         if route.watch or (not route.name and request.method == "GET" and request.flag("watch")):
             return self._watch(request, route)
+        if route.subresource == "token" and route.subresource in route.resource.subresources:
+            return self._gate.token(request, route)
         if route.subresource:
             return subresources.handle(self.store, request, route)
         verb = _VERBS.get((request.method, bool(route.name)))

@@ -12,6 +12,7 @@ from typing import Any
 
 from libs.apiserver import metadata as new_metadata
 from services.simulator.core.api import definitions, errors, metadata, reading
+from services.simulator.core.api.access.users import User
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
 from services.simulator.core.api.frozen import FrozenDict
@@ -46,6 +47,9 @@ from services.simulator.core.api.writing import (
 )
 
 Object = dict[str, Any]
+
+Guard = Callable[[Resource, Object, Object | None, User], None]
+"""(resource, new state, old one or None, who writes)."""
 
 _NAME_TRIES = 8
 FIRST_NAMESPACES = ("kube-system", "kube-public", "default", "kube-node-lease")
@@ -97,6 +101,9 @@ class Store:
         self._stamp_text = ""
         self.resources = Catalogue(BUILTIN)
         self.definitions = Definitions(self.resources, self.storage, self.timestamp)
+        self.guard: Guard | None = None
+        """Says whether who writes may write this; raises the 403."""
+
         self._boot()
 
     def _boot(self) -> None:
@@ -197,6 +204,8 @@ class Store:
         self._require_namespace(kind, meta)
         if "resourceVersion" in meta:
             raise errors.internal("resourceVersion should not be set on objects to be created")
+        if self.guard is not None:
+            self.guard(kind, new, None, options.user)
         admission.admit(self.plugins, self, kind, new)
         self._stamp(kind, meta)
         beginning(kind, new, self.timestamp())
@@ -270,6 +279,8 @@ class Store:
         options: WriteOptions = DEFAULTS,
     ) -> Written:
         """Store a new state in place of `old`: the common end of updates and patches."""
+        if self.guard is not None:
+            self.guard(resource, decoded.object, old.object, options.user)
         new = successor(resource, decoded.object, old.object, subresource)
         old_meta = old.object["metadata"]
         plain = resource.custom or strategy_of(resource).plain_metadata

@@ -13,6 +13,7 @@ from libs.apiserver.metadata import drop_repeated_owners
 from libs.apiserver.types import codec, walking
 from libs.apiserver.types.mismatch import Mismatch
 from libs.apiserver.types.table import OBJECT_META
+from services.simulator.core.api.access.users import ADMIN, User
 from services.simulator.core.api.errors import ApiError, bad_request
 from services.simulator.core.api.ownership.managers import Managing
 from services.simulator.core.api.resources import Resource
@@ -40,6 +41,9 @@ class WriteOptions:
 
     force: bool = False
     """Whether an apply takes fields from their owners."""
+
+    user: User = ADMIN
+    """Who writes."""
 
     managing: Managing | None = None
     """What keeps `managedFields`, if not the usual bookkeeping of an update."""

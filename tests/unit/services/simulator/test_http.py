@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from libs.runtime.clock import SystemClock
-from services.simulator.http import start
+from services.simulator.http import Place, start
 from tests.unit.services.simulator.cluster import Cluster, a_config_map, a_pod
 
 
@@ -24,7 +24,7 @@ def cluster() -> Cluster:
 
 @pytest_asyncio.fixture
 async def url(cluster: Cluster) -> AsyncIterator[str]:
-    runner = await start(cluster.server, SystemClock(), host="127.0.0.1", port=0)
+    runner = await start(cluster.server, SystemClock(), Place(host="127.0.0.1", port=0))
     port = runner.addresses[0][1]
     yield f"http://127.0.0.1:{port}"
     await runner.cleanup()

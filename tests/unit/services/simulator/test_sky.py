@@ -40,7 +40,7 @@ async def outside(*failures: Failure) -> AsyncIterator[Outside]:
     server = Cluster().server
     sky = Sky(server.store.resources, Random(0))
     sky.change(Weather(failures=failures))
-    runner = await http.start(server, SystemClock(), host="127.0.0.1", port=0, sky=sky)
+    runner = await http.start(server, SystemClock(), http.Place(host="127.0.0.1", port=0), sky=sky)
     host, port = runner.addresses[0][:2]
     try:
         async with aiohttp.ClientSession(f"http://{host}:{port}") as session:
