@@ -68,13 +68,17 @@ def existing(kubeconfig: Path) -> Target:
 
 @contextlib.contextmanager
 def simulator(folder: Path) -> Iterator[Target]:
-    """Run the simulator as users do: a process of its own, reached over HTTP."""
-    kubeconfig = folder / "kubeconfig"
+    """Run the simulator as users do: a process of its own, with all that real ones have on."""
+    kubeconfig, pki = folder / "kubeconfig", folder / "pki"
+    new_authority().write(pki, "simulator", ("localhost",))
     settings = {
         "JOINER_CFG_LISTEN": "127.0.0.1:0",
         "JOINER_CFG_PROBE_LISTEN": "127.0.0.1:0",
         "JOINER_CFG_API_LISTEN": "127.0.0.1:0",
         "JOINER_CFG_KUBECONFIG": str(kubeconfig),
+        "JOINER_CFG_API_TLS_DIR": str(pki),
+        "JOINER_CFG_API_TOKEN": _TOKEN,
+        "JOINER_CFG_AUTHORIZATION_MODE": "RBAC",
         "JOINER_CFG_BOOT_DELAY": "0s",
         "JOINER_CFG_POD_START_DELAY": "0s",
         "JOINER_CFG_JOB_RUN_TIME": "0s",

@@ -198,3 +198,24 @@ def test_kubectl_shows_its_version_and_the_servers(kubectl: Kubectl) -> None:
     versions = json.loads(kubectl("version", "-o", "json"))
 
     assert versions["serverVersion"]["major"] == "1"
+
+
+def test_kubectl_asks_what_one_may(
+    kubectl: Kubectl, namespace: str, unique: Callable[[str], str]
+) -> None:
+    user = unique("user")
+    kubectl("create", "role", "r", "--verb=list", "--resource=pods")
+    kubectl("create", "rolebinding", "r", "--role=r", f"--user={user}")
+
+    assert "pods" in kubectl("auth", "can-i", "--list", "--as", user)
+    assert kubectl("auth", "can-i", "list", "pods", "--as", user) == "yes\n"
+    assert user in kubectl("auth", "whoami", "--as", user)
+
+
+def test_kubectl_makes_tokens(cluster: Cluster, kubectl: Kubectl) -> None:
+    kubectl("create", "serviceaccount", "robot")
+    token = kubectl("create", "token", "robot", "--duration=10m").strip()
+    answer = cluster.send("GET", "/apis", headers={"Authorization": f"Bearer {token}"})
+
+    assert token
+    assert answer.status == 200

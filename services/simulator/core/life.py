@@ -20,6 +20,7 @@ from services.simulator.core.controllers.replica_set import (
     replica_set_controller,
     replication_controller,
 )
+from services.simulator.core.controllers.role_aggregation import role_aggregation_controller
 from services.simulator.core.controllers.scaling.autoscaler import HorizontalAutoscaler
 from services.simulator.core.controllers.stateful_set import stateful_set_controller
 from services.simulator.core.controllers.taint_eviction import taint_eviction_controller
@@ -65,6 +66,7 @@ def all_parts(
         budget_controller(client),
         ephemeral_claim_controller(client),
         volume_binder(client),
+        role_aggregation_controller(client),
         Scheduler(api),
         Garbage(server.store),
         client.events,

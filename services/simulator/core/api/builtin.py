@@ -87,7 +87,12 @@ def _resources() -> Iterator[Resource]:
     )
     yield core("Secret", "secrets")
     yield core(
-        "ServiceAccount", "serviceaccounts", short=("sa",), subs=("token",), unconditional=False
+        "ServiceAccount",
+        "serviceaccounts",
+        short=("sa",),
+        subs=("token",),
+        unconditional=False,
+        returns_deleted=True,
     )
     yield core(
         "Service",

@@ -8,7 +8,7 @@ Source: Kubernetes documentation, "The Kubernetes API": discovery API, aggregate
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from services.simulator.core.api.access.reviews import REVIEWS
+from services.simulator.core.api.access.review_kinds import REVIEWS
 from services.simulator.core.api.messages import Request, Response, to_json
 from services.simulator.core.api.negotiation import wants_aggregated_discovery
 from services.simulator.core.api.resources import Catalogue, Resource

@@ -14,6 +14,7 @@ import msgspec
 import yaml
 
 from libs.apiserver.types import protobuf
+from services.simulator.core.api.access.review_kinds import REVIEWS, TOKEN_REQUEST
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.errors import ApiError, bad_request
 
@@ -21,19 +22,14 @@ _JSON_LIKE = ("application/json", "*/*", "application/*", "")
 _STREAMS = "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
 _MEDIA_TYPES = "application/json, application/yaml, application/vnd.kubernetes.protobuf"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
-_TYPES = {(resource.group_version, resource.kind): resource.type for resource in BUILTIN} | {
+_TYPES = {
+    (resource.group_version, resource.kind): resource.type
+    for resource in (*BUILTIN, *REVIEWS, TOKEN_REQUEST)
+} | {
     ("v1", "Binding"): "core/v1.Binding",
     ("v1", "DeleteOptions"): "meta/v1.DeleteOptions",
     ("policy/v1", "Eviction"): "policy/v1.Eviction",
     ("autoscaling/v1", "Scale"): "autoscaling/v1.Scale",
-    (
-        "authorization.k8s.io/v1",
-        "SelfSubjectAccessReview",
-    ): "authorization/v1.SelfSubjectAccessReview",
-    (
-        "authorization.k8s.io/v1",
-        "SelfSubjectRulesReview",
-    ): "authorization/v1.SelfSubjectRulesReview",
 }
 _CONVERSIONS = ("Table", "PartialObjectMetadata", "PartialObjectMetadataList")
 

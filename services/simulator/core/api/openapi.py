@@ -35,10 +35,19 @@ def answer(catalogue: Catalogue, request: Request) -> Response | None:
         return Response(body=to_json({"paths": dict(_index(catalogue))}))
     if path.startswith("/openapi/v3/"):
         wanted = path.removeprefix("/openapi/v3/")
-        resources = [resource for resource in catalogue if _folder(resource) == wanted]
+        resources = [
+            resource
+            for resource in catalogue
+            if _folder(resource) == wanted and _is_described(resource)
+        ]
         if resources:
             return Response(body=to_json(_version_3(resources)))
     return None
+
+
+def _is_described(resource: Resource) -> bool:
+    """Tell whether a resource has a schema: what measures serve has none."""
+    return resource.custom or bool(resource.type)
 
 
 def _folder(resource: Resource) -> str:
@@ -53,7 +62,7 @@ def _index(catalogue: Catalogue) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def _version_2(catalogue: Catalogue) -> dict[str, Any]:
-    resources = list(catalogue)
+    resources = [resource for resource in catalogue if _is_described(resource)]
     return {
         "swagger": "2.0",
         "info": {"title": "Kubernetes", "version": "v1.36.2"},

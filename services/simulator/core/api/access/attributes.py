@@ -82,7 +82,7 @@ def _of_collection(request: Request, found: Attributes) -> Attributes:
     verb = _OF_COLLECTIONS.get(found.verb, found.verb)
     if verb == "list" and request.flag("watch"):
         verb = "watch"
-    name = _selected_name(request) if verb in ("list", "watch", "deletecollection") else ""
+    name = _selected_name(request) if verb in ("list", "watch") else ""
     return replace(found, verb=verb, name=name)
 
 

@@ -115,7 +115,7 @@ class Credentials:
 
     def user_of(self, token: str, audiences: tuple[str, ...]) -> User | None:
         """Return whose token it is, None if it is nobody's or for others."""
-        if token in self._static:
+        if token in self._static and AUDIENCE in audiences:
             return self._static[token]
         issued = self._issued.get(token)
         if issued is None or not set(audiences) & set(issued.audiences):
@@ -134,9 +134,9 @@ class Credentials:
             del self._issued[old]
         self._issued[token] = issued
 
-    def is_known(self, token: str) -> bool:
-        """Tell whether a token was handed out to anybody."""
-        return token in self._static or token in self._issued
+    def is_issued(self, token: str) -> bool:
+        """Tell whether a token is a service account's."""
+        return token in self._issued
 
     def _account(self, issued: Issued) -> User | None:
         account = self._store.find("serviceaccounts", issued.account, issued.namespace)

@@ -13,7 +13,7 @@ from services.simulator.core.api.access.attributes import Attributes
 from services.simulator.core.api.access.rbac import GROUP, Rbac, role_place
 from services.simulator.core.api.access.users import User
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.store import Store
+from services.simulator.core.api.storage import Storage
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
@@ -25,8 +25,8 @@ _AGGREGATES = "must have cluster-admin privileges to use the aggregationRule"
 class Escalation:
     """The guard of a store's roles and bindings."""
 
-    def __init__(self, store: Store, rbac: Rbac) -> None:
-        self._store = store
+    def __init__(self, storage: Storage, rbac: Rbac) -> None:
+        self._storage = storage
         self._rbac = rbac
 
     def __call__(self, resource: Resource, new: Object, old: Stored | None, user: User) -> None:
@@ -58,7 +58,7 @@ class Escalation:
         namespace, reference = new["metadata"].get("namespace", ""), new["roleRef"]
         plural = {"Role": "roles", "ClusterRole": "clusterroles"}.get(reference["kind"])
         if plural is None:
-            return
+            raise errors.internal(f'unsupported role reference kind: "{reference["kind"]}"')
         asked = Attributes(
             verb="bind",
             group=reference["apiGroup"],
@@ -69,9 +69,9 @@ class Escalation:
         if self._rbac.authorize(user, asked).allowed:
             return
         bucket, key = role_place(reference, namespace)
-        role = self._store.storage.read(bucket, key)
+        role = self._storage.read(bucket, key)
         if role is None:
-            raise errors.not_found(self._store.resource(bucket), reference["name"])
+            raise errors.not_found(resource, reference["name"])
         self._require(resource, new, user, role.object.get("rules") or ())
 
     def _require(

@@ -65,7 +65,7 @@ class Gate:
         if access.mode is Mode.RBAC:
             bootstrap.install(store)
             rbac = Rbac(store.storage)
-            store.guard = Escalation(store, rbac)
+            store.guard = Escalation(store.storage, rbac)
             self._authorizer, stranger = rbac, ANONYMOUS
         self._credentials = Credentials(store, access.tokens, stranger)
         self._audit: AuditLog | None = None

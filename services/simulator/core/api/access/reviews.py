@@ -18,11 +18,13 @@ from services.simulator.core.api.access.attributes import Attributes, attributes
 from services.simulator.core.api.access.authorizer import Authorizer
 from services.simulator.core.api.access.credentials import AUDIENCE, Credentials
 from services.simulator.core.api.access.rbac import aggregate
+from services.simulator.core.api.access.review_kinds import REVIEWS
 from services.simulator.core.api.access.users import User
 from services.simulator.core.api.messages import Request, Response, to_json
 from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.options import write_options
 from services.simulator.core.api.ownership.managers import Manager, by_update
+from services.simulator.core.api.placement import place
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.writing import decode
 
@@ -40,27 +42,6 @@ class Desk:
     timestamp: Callable[[], str]
 
 
-def _review(group: str, kind: str, *, namespaced: bool = False) -> Resource:
-    return Resource(
-        group=f"{group}.k8s.io",
-        version="v1",
-        kind=kind,
-        plural=f"{kind.lower()}s",
-        singular=kind.lower(),
-        namespaced=namespaced,
-        verbs=("create",),
-        type=f"{group}/v1.{kind}",
-    )
-
-
-REVIEWS = (
-    _review("authorization", "LocalSubjectAccessReview", namespaced=True),
-    _review("authorization", "SelfSubjectAccessReview"),
-    _review("authorization", "SelfSubjectRulesReview"),
-    _review("authorization", "SubjectAccessReview"),
-    _review("authentication", "SelfSubjectReview"),
-    _review("authentication", "TokenReview"),
-)
 _BY_PLURAL = {review.plural: review for review in REVIEWS}
 
 
@@ -72,16 +53,16 @@ def answer(desk: Desk, request: Request) -> Response | None:
     resource = _BY_PLURAL.get(asked.resource)
     if resource is None or resource.group != asked.group or asked.path:
         return None
-    if asked.subresource or (request.method != "POST" and asked.name):
+    misplaced = resource.namespaced is not bool(asked.namespace)
+    if misplaced or asked.subresource or asked.name:
         raise errors.no_such_resource()
-    if request.method != "POST" or resource.namespaced is not bool(asked.namespace):
+    if request.method != "POST":
         raise errors.method_not_allowed()
     body = decode_body(request.headers.get("content-type", ""), request.body, resource.kind)
     decoded = decode(resource, body.value, write_options(request, body.duplicates))
     review = decoded.object
     _note_manager(desk, resource, request, review)
-    if resource.namespaced:
-        _place(review, asked.namespace)
+    place(resource, review["metadata"], asked.namespace)
     settled = _ANSWERS[resource.kind](desk, request.user, review)
     shown = codec.decode(resource.type, settled, codec.Decoding())
     shown = {"kind": resource.kind, "apiVersion": resource.group_version, **shown}
@@ -99,13 +80,6 @@ def _note_manager(desk: Desk, resource: Resource, request: Request, review: Obje
     entries = by_update(resource, me)(None, review)
     if entries:
         review["metadata"]["managedFields"] = entries
-
-
-def _place(review: Object, namespace: str) -> None:
-    if review["metadata"].setdefault("namespace", namespace) != namespace:
-        raise errors.bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request"
-        )
 
 
 def _own_access(desk: Desk, user: User, review: Object) -> Object:
@@ -228,7 +202,7 @@ def _token(desk: Desk, _user: User, review: Object) -> Object:
     meant = desk.credentials.audiences_of(token)
     if user is None:
         status: Object = {"error": "invalid bearer token"}
-        if desk.credentials.is_known(token) and not set(meant) & set(audiences):
+        if desk.credentials.is_issued(token) and not set(meant) & set(audiences):
             shown = [policy.quoted(names) for names in (meant, audiences)]
             why = f"token audiences {shown[0]} is invalid for the target audiences {shown[1]}"
             status = {"error": f"[invalid bearer token, {why}]"}

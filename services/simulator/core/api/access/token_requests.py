@@ -3,7 +3,6 @@
 Source: Kubernetes API reference, authentication.k8s.io/v1 TokenRequest.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,27 +10,18 @@ from typing import Any
 from libs.apiserver.field_errors import wrong
 from services.simulator.core.api import errors
 from services.simulator.core.api.access.credentials import AUDIENCE, Bound, Credentials, Issued
+from services.simulator.core.api.access.review_kinds import TOKEN_REQUEST
 from services.simulator.core.api.messages import Request, Response, to_json
 from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.options import write_options
 from services.simulator.core.api.ownership.managers import Manager, by_update
-from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.placement import place
 from services.simulator.core.api.routing import Route
 from services.simulator.core.api.store import Store
 from services.simulator.core.api.writing import decode
 
 Object = dict[str, Any]
 
-_GROUP, _KIND = "authentication.k8s.io", "TokenRequest"
-_RESOURCE = Resource(
-    group=_GROUP,
-    version="v1",
-    kind=_KIND,
-    plural="tokenrequests",
-    singular="tokenrequest",
-    namespaced=True,
-    type="authentication/v1.TokenRequest",
-)
 _DEFAULT_SECONDS = 3600
 _LEAST_SECONDS = 600
 _MOST_SECONDS = 1 << 32
@@ -41,15 +31,18 @@ def answer(store: Store, credentials: Credentials, request: Request, route: Rout
     """Hand out a token; raises 400, 404, 409, 422."""
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_body(request.headers.get("content-type", ""), request.body, _KIND)
+    body = decode_body(request.headers.get("content-type", ""), request.body, TOKEN_REQUEST.kind)
     options = write_options(request, body.duplicates)
-    decoded = decode(_RESOURCE, body.value, options)
+    decoded = decode(TOKEN_REQUEST, body.value, options)
     asked, namespace = decoded.object, route.namespace or ""
-    _check_place(asked["metadata"], route.name, namespace)
+    _check_name(asked["metadata"], route.name)
+    place(TOKEN_REQUEST, asked["metadata"], namespace)
+    if asked["spec"].get("expirationSeconds") is None:
+        asked["spec"]["expirationSeconds"] = _DEFAULT_SECONDS
+    _note_manager(asked, options.manager, store.timestamp())
     account = store.read(route.resource, route.name, namespace).object["metadata"]
     _complete(asked, account, store.timestamp())
     bound = _bound(store, credentials, asked, route)
-    _note_manager(asked, options.manager, store.timestamp)
     seconds = asked["spec"]["expirationSeconds"]
     issued = Issued(
         namespace=namespace,
@@ -68,13 +61,15 @@ def answer(store: Store, credentials: Credentials, request: Request, route: Rout
     return Response(status=201, body=to_json(shown), warnings=tuple(decoded.warnings))
 
 
-def _check_place(meta: Object, name: str, namespace: str) -> None:
-    for field, value, told in (("name", name, "name"), ("namespace", namespace, "namespace")):
-        if meta.get(field) and meta[field] != value:
-            why = f"must match the service account {told} if specified"
-            raise errors.invalid(
-                _KIND, _GROUP, name, [wrong(f"metadata.{field}", meta[field], why)]
-            )
+def _check_name(meta: Object, name: str) -> None:
+    if meta.get("name", name) != name:
+        why = "must match the service account name if specified"
+        raise errors.invalid(
+            TOKEN_REQUEST.kind,
+            TOKEN_REQUEST.group,
+            name,
+            [wrong("metadata.name", meta["name"], why)],
+        )
 
 
 def _complete(asked: Object, account: Object, now: str) -> None:
@@ -85,23 +80,20 @@ def _complete(asked: Object, account: Object, now: str) -> None:
             f"the UID in the token request ({meta['uid']}) does not match the UID of the service "
             f"account ({account['uid']})"
         )
-        resource = replace(_RESOURCE, plural=_KIND)
+        resource = replace(TOKEN_REQUEST, plural=TOKEN_REQUEST.kind)
         raise errors.conflict(resource, account["name"], why)
     meta |= {"name": account["name"], "namespace": account["namespace"], "uid": account["uid"]}
     meta["creationTimestamp"] = now
     if not spec.get("audiences"):
         spec["audiences"] = [AUDIENCE]
-    seconds = spec.setdefault("expirationSeconds", _DEFAULT_SECONDS)
-    if seconds is None:
-        seconds = spec["expirationSeconds"] = _DEFAULT_SECONDS
-    why = ""
+    seconds, why = spec["expirationSeconds"], ""
     if seconds < _LEAST_SECONDS:
         why = "may not specify a duration less than 10 minutes"
     elif seconds > _MOST_SECONDS:
         why = "may not specify a duration larger than 2^32 seconds"
     if why:
         found = [wrong("spec.expirationSeconds", seconds, why)]
-        raise errors.invalid(_KIND, _GROUP, "", found)
+        raise errors.invalid(TOKEN_REQUEST.kind, TOKEN_REQUEST.group, "", found)
 
 
 def _bound(store: Store, credentials: Credentials, asked: Object, route: Route) -> Bound | None:
@@ -134,14 +126,14 @@ def _bound(store: Store, credentials: Credentials, asked: Object, route: Route) 
     return Bound(kind=kind, name=name, uid=uid)
 
 
-def _note_manager(asked: Object, manager: str, timestamp: Callable[[], str]) -> None:
+def _note_manager(asked: Object, manager: str, now: str) -> None:
     me = Manager(
         name=manager,
         operation="Update",
-        api_version=_RESOURCE.group_version,
+        api_version=TOKEN_REQUEST.group_version,
         subresource="token",
-        time=timestamp(),
+        time=now,
     )
-    entries = by_update(_RESOURCE, me)(None, asked)
+    entries = by_update(TOKEN_REQUEST, me)(None, asked)
     if entries:
         asked["metadata"]["managedFields"] = entries

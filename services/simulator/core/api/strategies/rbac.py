@@ -14,8 +14,15 @@ def default_binding(obj: Object) -> None:
             subject.setdefault("apiGroup", rbac.GROUP)
 
 
-ROLE = Strategy(check_name=names.path_segment, validate=rbac.validate_role)
-CLUSTER_ROLE = Strategy(check_name=names.path_segment, validate=rbac.validate_cluster_role)
+def default_role(obj: Object) -> None:
+    """Spell no rules in the one way there is."""
+    obj["rules"] = obj.get("rules") or None
+
+
+ROLE = Strategy(default=default_role, check_name=names.path_segment, validate=rbac.validate_role)
+CLUSTER_ROLE = Strategy(
+    default=default_role, check_name=names.path_segment, validate=rbac.validate_cluster_role
+)
 BINDING = Strategy(
     default=default_binding,
     check_name=names.path_segment,
