@@ -49,6 +49,8 @@ class _Loading:
     managed_fields: bool
     notes: list[str] = field(default_factory=list)
     unknown: dict[str, int] = field(default_factory=dict)
+    resources: dict[tuple[str, str], Resource] = field(default_factory=dict)
+    """Those that are served, by apiVersion and kind."""
     objects: int = 0
 
 
@@ -124,7 +126,7 @@ def _rank(obj: Object) -> tuple[int, int]:
 
 
 def _load(work: _Loading, obj: Object) -> None:
-    resource = _resource(work.store, obj)
+    resource = _resource(work, obj)
     if resource is None:
         kind = f"{obj['apiVersion']} {obj['kind']}"
         work.unknown[kind] = work.unknown.get(kind, 0) + 1
@@ -143,12 +145,18 @@ def _load(work: _Loading, obj: Object) -> None:
         work.notes.append(f'{obj["kind"]} "{key}" left out: {error}')
 
 
-def _resource(store: Store, obj: Object) -> Resource | None:
+def _resource(work: _Loading, obj: Object) -> Resource | None:
     """Return the resource of an object, in another version if its own is not served."""
-    group, _, version = obj["apiVersion"].rpartition("/")
-    kinds = [one for one in store.resources if one.group == group and one.kind == obj["kind"]]
-    exact = [one for one in kinds if one.version == version]
-    return next(iter([*exact, *kinds]), None)
+    key = obj["apiVersion"], obj["kind"]
+    if key not in work.resources:
+        group, _, version = obj["apiVersion"].rpartition("/")
+        served = work.store.resources
+        kinds = [one for one in served if one.group == group and one.kind == obj["kind"]]
+        exact = [one for one in kinds if one.version == version]
+        if not kinds:
+            return None
+        work.resources[key] = (exact or kinds)[0]
+    return work.resources[key]
 
 
 def _was_in_a_cluster(obj: Object) -> bool:

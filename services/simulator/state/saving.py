@@ -13,7 +13,6 @@ from libs.kube.dump import choosing, files
 from libs.kube.dump.files import Header
 from libs.kube.dump.redaction import Keeping, redacted
 from services.simulator.core.api.discovery import VERSION
-from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.store import Object, Store
 
@@ -61,5 +60,5 @@ def _kind(resource: Resource) -> Kind:
 
 
 def _saved(resource: Resource, obj: Object) -> Object:
-    whole = {**thaw(obj), "apiVersion": resource.group_version, "kind": resource.kind}
+    whole = {**obj, "apiVersion": resource.group_version, "kind": resource.kind}
     return redacted(whole, _WHOLE)
