@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from libs.apiserver.crd.admission import CompiledCrd, CompiledVersion, compile_crd
-from services.simulator.core.api import columns, jsonpath
+from services.simulator.core.api import jsonpath
+from services.simulator.core.api.columns.column import Column, age
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.api.resources import Catalogue, Resource
 from services.simulator.core.api.storage import Storage
@@ -246,7 +247,7 @@ def _deprecation(spec: Object, version: Object) -> str:
     return f"{group}/{version['name']} {kind} is deprecated{instead}"
 
 
-def _column(entry: Object) -> columns.Column:
+def _column(entry: Object) -> Column:
     path, kind = entry["jsonPath"], entry["type"]
 
     def cell(obj: Object, now: datetime) -> Any:
@@ -254,12 +255,12 @@ def _column(entry: Object) -> columns.Column:
         if not found:
             return None
         if kind == "date":
-            return columns.age(str(found[0]), now)
+            return age(str(found[0]), now)
         if kind == "string":
             return ",".join(value if isinstance(value, str) else str(value) for value in found)
         return found[0]
 
-    return columns.Column(
+    return Column(
         name=entry["name"],
         cell=cell,
         type=kind,

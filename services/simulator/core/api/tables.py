@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from services.simulator.core.api import columns, columntable
+from services.simulator.core.api.columns.column import NAME, Column
+from services.simulator.core.api.columns.table import COLUMNS, PLAIN
 from services.simulator.core.api.errors import bad_request
 from services.simulator.core.api.messages import Request, to_json
 from services.simulator.core.api.negotiation import Accepted
@@ -64,11 +65,11 @@ def _table(
     }
 
 
-def columns_of(resource: Resource) -> tuple[columns.Column, ...]:
+def columns_of(resource: Resource) -> tuple[Column, ...]:
     """Return the columns of a resource: its own if it is custom, else those of the table."""
     if resource.columns:
-        return (columntable.NAME, *resource.columns)
-    return columntable.COLUMNS.get(resource.qualified, columntable.PLAIN)
+        return (NAME, *resource.columns)
+    return COLUMNS.get(resource.qualified, PLAIN)
 
 
 def _included(obj: Object, include: str, version: str) -> Object | None:

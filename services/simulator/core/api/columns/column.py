@@ -3,10 +3,12 @@
 Source: what `kubectl get` shows of a Kubernetes 1.36 cluster.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+
+from services.simulator.core.api.selectors import selector_text
 
 Object = dict[str, Any]
 Cell = Callable[[Object, datetime], Any]
@@ -47,6 +49,48 @@ def at(path: str, absent: Any = NONE) -> Cell:
     return cell
 
 
+def count_of(path: str) -> Cell:
+    """Return a cell that shows how many items there are at a dotted path."""
+    read = at(path, ())
+    return lambda obj, now: len(read(obj, now))
+
+
+def joined(read: Callable[[Object], Iterable[str]], absent: str = NONE) -> Cell:
+    """Return a cell that shows texts with commas between them."""
+    return lambda obj, _now: ",".join(read(obj)) or absent
+
+
+def first_few(texts: Sequence[str], most: int, between: str = ",") -> str:
+    """Return the first so many texts, and how many more there are."""
+    shown = between.join(texts[:most])
+    return f"{shown} + {len(texts) - most} more..." if len(texts) > most else shown
+
+
+def label_map(path: str) -> Cell:
+    """Return a cell that shows the labels at a dotted path."""
+    read = at(path, {})
+    return lambda obj, now: (
+        ",".join(f"{key}={value}" for key, value in sorted(read(obj, now).items())) or NONE
+    )
+
+
+def label_selector(path: str) -> Cell:
+    """Return a cell that shows the label selector at a dotted path."""
+    read = at(path, {})
+    return lambda obj, now: selector_text(read(obj, now)) or NONE
+
+
+def with_default(annotation: str) -> Cell:
+    """Return a cell that shows the name, and if the object is the default one."""
+
+    def cell(obj: Object, _now: datetime) -> str:
+        annotations = obj["metadata"].get("annotations") or {}
+        shown: str = obj["metadata"]["name"]
+        return f"{shown} (default)" if annotations.get(annotation) == "true" else shown
+
+    return cell
+
+
 def age_of(path: str = "metadata.creationTimestamp") -> Cell:
     """Return a cell that shows how long ago an instant was."""
     read = at(path, None)
@@ -81,3 +125,12 @@ def human_duration(seconds: int) -> str:
 
 def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
     return f"{large}{large_unit}" + (f"{small}{small_unit}" if small else "")
+
+
+def column(name: str, cell: Cell, type_: str = "string", priority: int = 0) -> Column:
+    """Return a column of the table."""
+    return Column(name=name, cell=cell, type=type_, priority=priority)
+
+
+NAME = Column(name="Name", cell=at("metadata.name", ""), format="name")
+AGE = Column(name="Age", cell=age_of())
