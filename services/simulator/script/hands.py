@@ -58,18 +58,32 @@ class Hands:
 
     def replicas(self, scale: Scale) -> int:
         """Return how many pods a workload asks for now."""
-        workload = self._workload(scale)
-        replicas: int = workload["spec"].get("replicas", 1)
-        return replicas
+        path = self._path(scale)
+        value: Any = self._workload(scale)
+        for name in path:
+            value = value.get(name, {})
+        return value if isinstance(value, int) else 1
 
     def scale(self, scale: Scale, replicas: int) -> tuple[str, str]:
         """Let a workload ask for so many pods; return it, and before and after."""
-        workload = self._workload(scale)
-        before = workload["spec"].get("replicas", 1)
+        before = self.replicas(scale)
+        change: Any = replicas
+        for name in reversed(self._path(scale)):
+            change = {name: change}
         resource = self.of_kind(scale.kind)
-        change = {"spec": {"replicas": replicas}}
-        self._api.patch(resource.qualified, scale.name, change, workload["metadata"]["namespace"])
+        self._api.patch(resource.qualified, scale.name, change, scale.namespace)
         return subject_of(scale), f"{before} → {replicas} replicas"
+
+    def _path(self, scale: Scale) -> list[str]:
+        """Return where in a workload its replicas are.
+
+        Raises:
+            InvalidRequest: its kind has none.
+        """
+        resource = self.of_kind(scale.kind)
+        if resource.scale is None:
+            raise InvalidRequest(f"{resource.kind} has no replicas")
+        return resource.scale[0].strip(".").split(".")
 
     def forget_history(self) -> None:
         """Drop the history of all resources, as a compaction does."""

@@ -1,14 +1,15 @@
 """`Player`: plays a script on a cluster, as one more part of it.
 
-An agenda holds what is still to be done, by instant and then in the order of the script. What lasts
-puts its own end on it. Laws: stepping does all that is due, however late; what cannot be done is
-told and changes nothing else.
+An agenda holds what is next to be done, by instant and then in the order of the script. A step that
+is repeated puts its own repetition on it, what lasts its own end. Laws: stepping does all that is
+due, however late; what cannot be done is told and changes nothing else.
 """
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import count
 from types import MappingProxyType
 
@@ -16,6 +17,7 @@ from libs.domain.errors import JoinerError
 from libs.runtime.randomness import Random
 from services.simulator.core.part import Outcome
 from services.simulator.script import machines, objects, requests, timing
+from services.simulator.script.journal import Entry
 from services.simulator.script.playing import Act, Stage, Turn
 from services.simulator.script.reading import Loaded
 from services.simulator.script.rules import action_of
@@ -42,7 +44,10 @@ class _Due:
     """One thing on the agenda."""
 
     when: datetime
+    step: int
+    """Number of the step that wants it."""
     number: int
+    """How many things were put on the agenda before it."""
     act: Act = field(compare=False)
 
 
@@ -58,53 +63,63 @@ class Player:
         self._random = Random(self._script.seed)
         self._numbers = count()
         self._agenda: list[_Due] = []
-        self._begun = False
+        self._start: datetime | None = None
 
     def step(self, now: datetime) -> Outcome:
         """Do what is due."""
-        if not self._begun:
-            self._begun = True
-            self._plan(now)
+        if self._start is None:
+            self._start = now
+            for number, step in enumerate(self._script.steps):
+                self._next(number, step, timing.beginnings(step, self._script))
         while self._agenda and self._agenda[0].when <= now:
-            due = heapq.heappop(self._agenda)
-            due.act(due.when)
+            self._do(heapq.heappop(self._agenda))
         return Outcome(again=self._agenda[0].when if self._agenda else None)
 
-    def _plan(self, start: datetime) -> None:
-        for number, step in enumerate(self._script.steps):
-            for begin in timing.beginnings(step, self._script):
-                self._put(start + begin, self._beginning(number, step, start, begin))
+    def _do(self, due: _Due) -> None:
+        try:
+            due.act(due.when)
+        except JoinerError as error:
+            name, place = action_of(self._script.steps[due.step]), f"steps[{due.step}]"
+            after = due.when - self._began
+            what = f"{name} failed"
+            self._stage.tell(Entry(after=after, what=what, subject=place, detail=str(error)))
 
-    def _put(self, when: datetime, act: Act) -> None:
-        heapq.heappush(self._agenda, _Due(when, next(self._numbers), act))
+    @property
+    def _began(self) -> datetime:
+        assert self._start is not None  # nothing is due before the first step
+        return self._start
 
-    def _beginning(self, number: int, step: Step, start: datetime, begin: timedelta) -> Act:
+    def _put(self, step: int, when: datetime, act: Act) -> None:
+        heapq.heappush(self._agenda, _Due(when, step, next(self._numbers), act))
+
+    def _next(self, number: int, step: Step, beginnings: Iterator[timedelta]) -> None:
+        """Put the next beginning of a step on the agenda, if there is one."""
+        begin = next(beginnings, None)
+        if begin is None:
+            return
         end = timing.ending(step, begin)
 
         def act(now: datetime) -> None:
+            self._next(number, step, beginnings)
             turn = Turn(
                 stage=self._stage,
                 number=number,
                 step=step,
                 objects=self._objects.get(number, ()),
                 random=self._random,
-                start=start,
+                start=self._began,
                 now=now,
-                end=None if end is None else start + end,
-                later=self._put,
+                end=None if end is None else self._began + end,
+                later=partial(self._put, number),
             )
             _take(turn)
 
-        return act
+        self._put(number, self._began + begin, act)
 
 
 def _take(turn: Turn) -> None:
-    step, name, place = turn.step, action_of(turn.step), f"steps[{turn.number}]"
+    step, name = turn.step, action_of(turn.step)
     if step.note:
-        turn.tell(turn.now, "note", place, step.note)
-    if not name:
-        return
-    try:
+        turn.tell(turn.now, "note", f"steps[{turn.number}]", step.note)
+    if name:
         _ACTS[name](turn)
-    except JoinerError as error:
-        turn.tell(turn.now, f"{name} failed", place, str(error))

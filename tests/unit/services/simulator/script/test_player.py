@@ -90,6 +90,36 @@ def test_a_workload_is_scaled_at_once_over_time_and_by_a_curve() -> None:
     ]
 
 
+def test_a_step_is_repeated_up_to_its_end_and_in_the_order_of_the_script() -> None:
+    async def then(played: Played) -> None:
+        await played.at(90)
+
+    told = play(
+        then,
+        {"at": "10s", "every": "10s", "until": "30s", "note": "first"},
+        {"at": "20s", "every": "20s", "note": "second"},
+    )
+
+    assert [line.rpartition(": ")[0] for line in told] == [
+        "10: note: steps[0]",
+        "20: note: steps[0]",
+        "20: note: steps[1]",
+        "30: note: steps[0]",
+        "40: note: steps[1]",
+        "60: note: steps[1]",
+        "80: note: steps[1]",
+    ]
+
+
+def test_what_has_no_replicas_is_not_scaled() -> None:
+    async def then(played: Played) -> None:
+        await played.at(10)
+
+    told = play(then, {"at": 0, "scale": {"kind": "DaemonSet", "name": "a", "replicas": 1}})
+
+    assert told == ["0: scale failed: steps[0]: DaemonSet has no replicas"]
+
+
 def test_what_cannot_be_done_is_told_and_the_rest_is_done() -> None:
     async def then(played: Played) -> None:
         await played.at(10)
@@ -181,8 +211,8 @@ def test_the_weather_changes_and_clears_up() -> None:
     assert told == [
         "10: api pauses: : ",
         "15: api pauses: : ",
-        "20: api fails: : 429 for 50% of list",
         "20: api answers again: : ",
+        "20: api fails: : 429 for 50% of list",
         "25: api answers again: : ",
         "50: api fails no more: : 429 for 50% of list",
     ]
@@ -203,3 +233,54 @@ def test_while_the_api_pauses_the_cluster_stands_still() -> None:
         {"at": "20s", "until": "1m", "pause": True},
         {"at": "30s", "scale": {"name": "web", "replicas": 4}},
     )
+
+
+def test_nodes_boot_late_or_never_and_keep_their_fate() -> None:
+    async def then(played: Played) -> None:
+        await played.at(100)
+        assert readiness(played) == {"before": "True", "late": "False", "never": "False"}
+        await played.at(135)
+        assert readiness(played)["late"] == "True"
+        await played.at(600)
+        assert readiness(played) == {
+            "before": "True",
+            "late": "True",
+            "never": "False",
+            "after": "True",
+        }
+
+    play(
+        then,
+        applied(a_machine("before")),
+        {"at": "20s", "until": "1m", "boot": {"takes": "100s", "nodes": {"names": ["late"]}}},
+        {"at": "20s", "until": "1m", "boot": {"never": True, "nodes": {"zone": "b"}}},
+        {"at": "30s", "apply": [a_machine("late"), a_machine("never", "b")]},
+        {"at": "3m", "apply": [a_machine("after", "b")]},
+    )
+
+
+def test_a_silent_kubelet_loses_its_node_until_it_is_back() -> None:
+    async def then(played: Played) -> None:
+        await played.at(40)
+        assert readiness(played) == {"n1": "True", "n2": "True"}
+        await played.at(100)
+        assert readiness(played) == {"n1": "Unknown", "n2": "True"}
+        await played.at(140)
+        assert readiness(played) == {"n1": "True", "n2": "True"}
+
+    told = play(
+        then,
+        applied(a_machine("n1"), a_machine("n2", "b")),
+        {"at": "30s", "lasts": "90s", "kubelets": {"nodes": {"zone": "a"}}},
+    )
+
+    assert told[2:] == ["30: kubelet dies: Node n1: ", "120: kubelet is back: Node n1: "]
+
+
+def readiness(played: Played) -> dict[str, str]:
+    return {
+        node["metadata"]["name"]: condition["status"]
+        for node in played.api.list("nodes")
+        for condition in node["status"].get("conditions") or ()
+        if condition["type"] == "Ready"
+    }
