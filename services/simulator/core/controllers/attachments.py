@@ -15,6 +15,7 @@ from services.simulator.core.client import Client, node_name
 from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.controllers.protection import claims_of
 from services.simulator.core.feed import Change
+from services.simulator.core.kubelet import node_report
 from services.simulator.core.objects import (
     Object,
     condition_of,
@@ -30,6 +31,7 @@ ATTACHMENTS = "volumeattachments.storage.k8s.io"
 
 _DRIVERS = "csidrivers.storage.k8s.io"
 _OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+_MANAGED = "volumes.kubernetes.io/controller-managed-attach-detach"
 _PATIENCE = timedelta(minutes=6)
 
 
@@ -41,7 +43,7 @@ def attachment_controller(client: Client) -> Controller:
 
     def reconcile(name: str, now: datetime) -> datetime | None:
         node = api.find("nodes", name)
-        wanted = _wanted(client, on_node.of(name)) if node is not None else {}
+        wanted = _wanted(client, on_node.of(name)) if _is_managed(node) else {}
         present = {_volume_of(one): one for one in attached.of(name)}
         for volume in wanted.keys() - present.keys():
             _attach(client, wanted[volume], name)
@@ -67,6 +69,14 @@ def attachment_controller(client: Client) -> Controller:
     sources = {"pods": its_node, ATTACHMENTS: its_node, CLAIMS: nodes_of_claim, "nodes": itself}
     matters = {"pods": _may_matter, "nodes": _comes_goes_or_turns, CLAIMS: _is_bound_now}
     return Controller("attachdetach", client, sources, reconcile, matters=matters)
+
+
+def _is_managed(node: Object | None) -> bool:
+    """Tell whether volumes are attached to a node by this controller, as its kubelet wants."""
+    if node is None:
+        return False
+    annotations = node["metadata"].get("annotations") or {}
+    return node_report.is_simulated(node) or annotations.get(_MANAGED) == "true"
 
 
 def _may_matter(change: Change) -> bool:

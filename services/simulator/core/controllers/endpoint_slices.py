@@ -37,6 +37,7 @@ _ENDPOINTS_MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 _ENDPOINTS_MANAGER = "endpoint-controller"
 _MOST = 100
 _PAUSE = timedelta(seconds=1)
+_RETRY = timedelta(seconds=10)
 
 
 def endpoint_slice_controller(client: Client) -> Controller:
@@ -45,23 +46,25 @@ def endpoint_slice_controller(client: Client) -> Controller:
     services = client.index(SERVICES, _namespace)
     slices = client.index(SLICES, _service_key)
 
-    def reconcile(key: str, now: datetime) -> None:
+    def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
         service = api.find(SERVICES, name, namespace)
         if service is None:
             _forget_endpoints(client, namespace, name)  # slices have an owner, and are garbage
-            return
+            return None
         if is_deleting(service) or not service["spec"].get("selector"):
-            return
+            return None
         selector = ",".join(f"{k}={v}" for k, v in sorted(service["spec"]["selector"].items()))
         chosen = [
             pod
             for pod in api.list("pods", namespace, labels=selector)
             if pod["status"].get("podIP") and not has_ended(pod)
         ]
-        view = _View(client, service, chosen, now)
+        placed = [pod for pod in chosen if _is_placed(client, service, pod)]
+        view = _View(client, service, placed, now)
         view.keep_slices(slices.of(key))
-        view.keep_endpoints()
+        view.keep_endpoints(chosen)
+        return now + _RETRY if len(placed) < len(chosen) else None
 
     def selecting(pod: Object) -> Iterable[str]:
         labels = labels_of(pod)
@@ -84,6 +87,13 @@ def endpoint_slice_controller(client: Client) -> Controller:
 
 def _namespace(obj: Object) -> str | None:
     return str(obj["metadata"]["namespace"])
+
+
+def _is_placed(client: Client, service: Object, pod: Object) -> bool:
+    """Tell whether a pod's node is there, without which it is in no slice."""
+    if service["spec"].get("publishNotReadyAddresses"):
+        return True
+    return client.api.find("nodes", pod["spec"].get("nodeName") or "") is not None
 
 
 def _forget_endpoints(client: Client, namespace: str, name: str) -> None:
@@ -139,11 +149,7 @@ class _View:
         self._client = client
         self._service = service
         self._now = now
-        self._by_ports: dict[tuple[_Port, ...], list[Object]] = {}
-        for pod in chosen:
-            self._by_ports.setdefault(_ports(service, pod), []).append(pod)
-        if not self._by_ports:
-            self._by_ports[()] = []
+        self._by_ports = _by_ports(service, chosen)
 
     # Slices
 
@@ -156,7 +162,7 @@ class _View:
         ]
         free = list(present)
         for body in wanted:
-            same = next((one for one in free if one.get("ports", []) == body["ports"]), None)
+            same = next((one for one in free if (one.get("ports") or None) == body["ports"]), None)
             known = same or (free[0] if free else None)
             if known is None:
                 self._client.api.create(SLICES, body)
@@ -184,12 +190,12 @@ class _View:
                 "ownerReferences": [owner_reference(self._service)],
             },
             "addressType": "IPv4",
-            "endpoints": [self._endpoint(pod) for pod in group],
-            "ports": [port.entry() for port in ports],
+            "endpoints": [self._endpoint(pod) for pod in group] or None,
+            "ports": [port.entry() for port in ports] or None,
         }
 
     def _change(self, known: Object, body: Object) -> None:
-        told = (known.get("endpoints") or [], known.get("ports") or [], labels_of(known))
+        told = (known.get("endpoints") or None, known.get("ports") or None, labels_of(known))
         if told == (body["endpoints"], body["ports"], body["metadata"]["labels"]):
             return
         metadata = {
@@ -227,12 +233,12 @@ class _View:
 
     # Endpoints
 
-    def keep_endpoints(self) -> None:
-        """Make or change the old form of it all."""
+    def keep_endpoints(self, chosen: Sequence[Object]) -> None:
+        """Make or change the old form of it all, wherever the pods are."""
         meta = self._service["metadata"]
         subsets = [
             subset
-            for ports, group in self._by_ports.items()
+            for ports, group in _by_ports(self._service, chosen).items()
             if (subset := self._subset(ports, group)) is not None
         ]
         labels = {**labels_of(self._service), _ENDPOINTS_MANAGED_BY: _ENDPOINTS_MANAGER}
@@ -284,6 +290,14 @@ def _reference(pod: Object) -> Object:
         "namespace": meta["namespace"],
         "uid": meta["uid"],
     }
+
+
+def _by_ports(service: Object, chosen: Sequence[Object]) -> dict[tuple[_Port, ...], list[Object]]:
+    """Return the pods by the ports that the service has with them; one group at least."""
+    found: dict[tuple[_Port, ...], list[Object]] = {}
+    for pod in chosen:
+        found.setdefault(_ports(service, pod), []).append(pod)
+    return found or {(): []}
 
 
 def _ports(service: Object, pod: Object) -> tuple[_Port, ...]:

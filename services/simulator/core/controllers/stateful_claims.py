@@ -24,7 +24,7 @@ def make(client: Client, stateful_set: Object, pod_name: str) -> list[Object]:
         name = claim["metadata"]["name"]
         if client.api.find(CLAIMS, name, meta["namespace"]) is None:
             client.api.create(CLAIMS, claim)
-            what = f"create Claim {name} Pod {pod_name} in StatefulSet {meta['name']} success"
+            what = f"Create Claim {name} Pod {pod_name} in StatefulSet {meta['name']} success"
             note = Note(reason="SuccessfulCreate", message=what, component="statefulset-controller")
             client.events.record(stateful_set, note)
         volume = template["metadata"].get("name", "")

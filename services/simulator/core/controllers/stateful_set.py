@@ -189,17 +189,17 @@ def _create(client: Client, stateful_set: Object, templates: _Templates, ordinal
     try:
         client.api.create("pods", pod)
     except ApiError as error:
-        what = f"create Pod {name} in StatefulSet {meta['name']} failed error: {error}"
+        what = f"Create Pod {name} in StatefulSet {meta['name']} failed error: {error}"
         _tell(client, stateful_set, "FailedCreate", what, is_warning=True)
         raise
-    what = f"create Pod {name} in StatefulSet {meta['name']} successful"
+    what = f"Create Pod {name} in StatefulSet {meta['name']} successful"
     _tell(client, stateful_set, "SuccessfulCreate", what)
 
 
 def _delete(client: Client, stateful_set: Object, pod: Object) -> None:
     pods.delete(client.api, pod)
     owner = stateful_set["metadata"]["name"]
-    what = f"delete Pod {pod['metadata']['name']} in StatefulSet {owner} successful"
+    what = f"Delete Pod {pod['metadata']['name']} in StatefulSet {owner} successful"
     _tell(client, stateful_set, "SuccessfulDelete", what)
 
 

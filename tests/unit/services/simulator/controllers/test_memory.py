@@ -59,7 +59,7 @@ def test_pods_below_the_partition_keep_the_old_template() -> None:
             assert images(cluster) == {"w-0": "app:1", "w-1": "app:2"}
             status = cluster.status(STATEFUL_SETS, "w")
             assert (status["currentReplicas"], status["updatedReplicas"]) == (1, 1)
-            assert "create Pod w-0 in StatefulSet w successful" in told(cluster, "StatefulSet")
+            assert "Create Pod w-0 in StatefulSet w successful" in told(cluster, "StatefulSet")
 
     run_virtual(scenario())
 
