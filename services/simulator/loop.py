@@ -17,7 +17,10 @@ logger = logging.getLogger(__name__)
 
 _LONG = timedelta(milliseconds=5)
 """Work after which requests that came meanwhile are answered."""
-_PAUSE = timedelta(milliseconds=20)
+_SHARE = 2
+"""So many times as long as the parts do requests have for themselves, if they need it: in a real
+cluster kubelets and controllers are other machines."""
+_PAUSE = timedelta(milliseconds=40)
 """Longest time that requests have for themselves; if it grew with the work, so would the work."""
 
 
@@ -88,12 +91,11 @@ class LifeLoop:
         yield from self._parts
 
     async def _wait(self, due: datetime | None, took: float) -> None:
-        """Wait for news or until `due`, and at least as long as a short step took.
+        """Wait for news or until `due`, and first as long as is due to requests.
 
-        So requests, which are what the cluster is for, have their share of the time, and what they
-        write is looked at together.
+        What they write meanwhile is looked at together.
         """
-        await self._clock.sleep(min(timedelta(seconds=took), _PAUSE))
+        await self._clock.sleep(min(timedelta(seconds=took) * _SHARE, _PAUSE))
         if self._news.is_set():
             return
         left = None if due is None else max(0.0, (due - self._clock.now()).total_seconds())

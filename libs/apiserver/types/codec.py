@@ -132,6 +132,7 @@ def _member(slot: _Slot, name: str, item: Any, decoding: Decoding, label: str) -
         return slot.decode(item, decoding)
     except Mismatch as mismatch:
         if not mismatch.path:
+            mismatch.is_scalar = mismatch.wanted in _SCALARS
             mismatch.wanted = slot.named.get(mismatch.wanted, mismatch.wanted)
         raise mismatch.under(slot.path, label) from None
 
@@ -176,7 +177,7 @@ def ordered(type_: str, value: Any) -> Any:
         return [ordered(bare[2:], item) for item in value]
     if struct is None or not isinstance(value, dict):
         return value
-    order = dict.fromkeys(["apiVersion", "kind", *struct])
+    order = dict.fromkeys(struct if "apiVersion" in struct else ["apiVersion", "kind", *struct])
     ranks = {name: rank for rank, name in enumerate(order)}
     names = sorted(value, key=lambda name: ranks.get(name, len(ranks)))
     return {

@@ -16,6 +16,8 @@ class Mismatch(ValueError):
         self.wanted = wanted
         self.path: list[str] = []
         self.struct = ""
+        self.is_scalar = False
+        """Whether no struct but a text, number or the like was wanted, whatever Go calls it."""
 
     def under(self, name: str, struct: str) -> "Mismatch":
         """Note the field and, innermost first, its struct."""

@@ -9,7 +9,7 @@ from typing import Any
 from services.simulator.core.api import deletion, pods
 from services.simulator.core.api.deletion import Deleted, DeleteOptions
 from services.simulator.core.api.patching import engine
-from services.simulator.core.api.patching.engine import PatchType
+from services.simulator.core.api.patching.types import PatchType
 from services.simulator.core.api.reading import ListOptions
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.watching import Watch

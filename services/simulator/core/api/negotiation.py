@@ -138,14 +138,24 @@ def decode_protobuf(body: bytes) -> Any:
         raise bad_request(f"unable to decode protobuf: {error}") from error
 
 
+class Unparsed(ValueError):
+    """A text that is no JSON, in the words of Go's parser."""
+
+
 def decode_json(body: bytes, kind: str) -> Body:
     """Return the value of a JSON body with its duplicate members; raises a 400."""
     try:
+        return parse_json(body)
+    except Unparsed as error:
+        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
+
+
+def parse_json(body: bytes) -> Body:
+    """Return the value of a JSON text with its duplicate members; raises `Unparsed`."""
+    try:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise bad_request(
-            f"couldn't get version/kind; json parse error: {_reworded(body, error)}"
-        ) from error
+        raise Unparsed(_reworded(body, error)) from error
     if b"\\u0022" not in body and _members_in(body) == _members_in(msgspec.json.encode(value)):
         return Body(value=value)
     return Body(value=value, duplicates=tuple(_duplicates(body)))

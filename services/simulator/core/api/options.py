@@ -91,7 +91,7 @@ def delete_options(request: Request) -> DeleteOptions:
         kind = "DeleteOptions"
         sent = decode_body(request.headers.get("content-type", ""), request.body, kind).value
         if isinstance(sent, dict) and sent.get("kind", kind) != kind:
-            version = sent.get("apiVersion", "")
+            version = sent.get("apiVersion") or "meta.k8s.io/v1"
             raise bad_request(
                 f'no kind "{sent["kind"]}" is registered for version "{version}" in scheme '
                 '"pkg/runtime/scheme.go:111"'
@@ -102,7 +102,7 @@ def delete_options(request: Request) -> DeleteOptions:
     propagation = body.get("propagationPolicy") or request.parameter("propagationPolicy")
     orphan = body.get("orphanDependents", request.parameter("orphanDependents") or None)
     if propagation and propagation not in ("Orphan", "Background", "Foreground"):
-        choices = ("Background", "Foreground", "Orphan", "nil")
+        choices = ("Foreground", "Background", "Orphan", "nil")
         raise _invalid("DeleteOptions", _unsupported("propagationPolicy", propagation, choices))
     if orphan is not None and propagation:
         both = "orphanDependents and deletionPropagation cannot be both set"

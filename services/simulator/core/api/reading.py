@@ -5,7 +5,9 @@ lists.
 """
 
 import base64
-import binascii
+import json
+import posixpath
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -23,6 +25,7 @@ from services.simulator.core.api.storage import INDEXED, Storage, Version, View
 from services.simulator.core.api.watching import Watch, WatchStart
 
 GONE = "The resourceVersion for the provided list is too old."
+_NOT_WITH_TOKEN = "resourceVersionMatch is forbidden when continue is provided"
 _EXPIRED_TOKEN = "The provided continue parameter is too old to display a consistent list result."
 
 
@@ -86,12 +89,16 @@ def read_page(storage: Storage, resource: Resource, prefix: str, options: ListOp
     """Return the page that a list asks for."""
     selects = selection(resource, options)
     start = ""
+    limit = options.limit
     if options.continue_:
+        _check_list(options)
         revision, start = _decode_token(options.continue_)
         if options.resource_version not in ("", "0"):
             raise bad_request("specifying resource version is not allowed when using continue")
     else:
         revision = _list_revision(storage, options)
+        if options.resource_version == "0":
+            limit = 0  # the watch cache answers, which knows no pages
     value = _indexed_value(resource, options) if revision == storage.revision else ""
     if value:
         view: View | None = storage.view_by_field(resource.bucket, prefix, value, start)
@@ -99,7 +106,7 @@ def read_page(storage: Storage, resource: Resource, prefix: str, options: ListOp
         view = storage.view(resource.bucket, prefix, revision, start)
     if view is None:
         raise expired(_EXPIRED_TOKEN if options.continue_ else GONE)
-    return _cut(view, selects, options.limit, revision, prefix)
+    return _cut(view, selects, limit, revision, prefix)
 
 
 def _indexed_value(resource: Resource, options: ListOptions) -> str:
@@ -136,32 +143,8 @@ def _cut(
 
 def _list_revision(storage: Storage, options: ListOptions) -> int:
     """Return the revision to list at; the newest unless an exact one is asked for."""
+    _check_list(options)
     match = options.resource_version_match
-    errors: list[FieldError] = []
-    at = "resourceVersionMatch"
-    if match and not options.resource_version:
-        errors.append(_refused(f"{at} is forbidden unless resourceVersion is provided"))
-    if match == "Exact" and options.resource_version == "0":
-        errors.append(_refused(f'{at} "exact" is forbidden for resourceVersion "0"'))
-    if match and match not in ("Exact", "NotOlderThan"):
-        choices = '"Exact", "NotOlderThan", ""'
-        errors.append(
-            FieldError(
-                "FieldValueNotSupported",
-                f'Unsupported value: "{match}": supported values: {choices}',
-                at,
-            )
-        )
-    if options.send_initial_events is not None:
-        errors.append(
-            FieldError(
-                "FieldValueForbidden",
-                "Forbidden: sendInitialEvents is forbidden for list",
-                "sendInitialEvents",
-            )
-        )
-    if errors:
-        raise _invalid_options(errors)
     if not options.resource_version:
         return storage.revision
     try:
@@ -173,6 +156,38 @@ def _list_revision(storage: Storage, options: ListOptions) -> int:
     if match == "Exact" or (not match and options.limit > 0 and wanted > 0):
         return wanted
     return storage.revision
+
+
+def _check_list(options: ListOptions) -> None:
+    """Raise the 422 of list options that contradict each other."""
+    match = options.resource_version_match
+    errors: list[FieldError] = []
+    at = "resourceVersionMatch"
+    if match and not options.resource_version:
+        errors.append(_refused(f"{at} is forbidden unless resourceVersion is provided"))
+    if match and options.continue_:
+        errors.append(_refused(_NOT_WITH_TOKEN))
+    if match and match not in ("Exact", "NotOlderThan"):
+        choices = '"Exact", "NotOlderThan", ""'
+        errors.append(
+            FieldError(
+                "FieldValueNotSupported",
+                f'Unsupported value: "{match}": supported values: {choices}',
+                at,
+            )
+        )
+    if match == "Exact" and options.resource_version == "0":
+        errors.append(_refused(f'{at} "exact" is forbidden for resourceVersion "0"'))
+    if options.send_initial_events is not None:
+        errors.append(
+            FieldError(
+                "FieldValueForbidden",
+                "Forbidden: sendInitialEvents is forbidden for list",
+                "sendInitialEvents",
+            )
+        )
+    if errors:
+        raise _invalid_options(errors)
 
 
 def parse_revision(text: str) -> int:
@@ -236,6 +251,9 @@ def _check_watch(options: ListOptions) -> None:
     if match and match != "NotOlderThan":
         message = f'Unsupported value: "{match}": supported values: "NotOlderThan"'
         errors.append(FieldError("FieldValueNotSupported", message, "resourceVersionMatch"))
+    # Without a resourceVersion the server itself asks for initial events, hence for a match.
+    if options.continue_ and (match or options.resource_version in ("", "0")):
+        errors.append(_refused(_NOT_WITH_TOKEN))
     if errors:
         raise _invalid_options(errors)
 
@@ -250,24 +268,55 @@ def blank(resource: Resource) -> dict[str, Any]:
 
 
 def _encode_token(revision: int, start: str) -> str:
-    text = msgspec.json.encode({"v": "meta.k8s.io/v1", "rv": revision, "start": start})
+    text = msgspec.json.encode({"v": _TOKEN_VERSION, "rv": revision, "start": start})
     return base64.urlsafe_b64encode(text).decode().rstrip("=")
 
 
 def _decode_token(token: str) -> tuple[int, str]:
+    """Return revision and first key behind a token; raises the 400 of one that we never gave."""
+    illegal = re.search(r"[^A-Za-z0-9_-]", token)
+    at = illegal.start() if illegal else len(token) - 1
+    if illegal or len(token) % 4 == 1:
+        raise _bad_token(f": illegal base64 data at input byte {at}")
+    text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
     try:
-        text = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-    except (binascii.Error, ValueError):
-        raise bad_request(
-            "invalid continue token: continue key is not valid: illegal base64 data"
-        ) from None
+        fields = msgspec.json.decode(text, type=_Token)
+    except msgspec.ValidationError as error:
+        raise _bad_token(f": {error}") from None
+    except msgspec.DecodeError:
+        raise _bad_token(f": {_bad_json(text)}") from None
+    if fields.v != _TOKEN_VERSION:
+        raise _bad_token(f": server does not recognize this encoded version {fields.v}")
+    if not fields.rv:
+        raise _bad_token(f": incorrect encoded start resourceVersion (version {_TOKEN_VERSION})")
+    if not fields.start:
+        raise _bad_token(f": encoded start key empty (version {_TOKEN_VERSION})")
+    start = fields.start.removeprefix("/")
+    if posixpath.normpath(f"/{start}") != f"/{start}":
+        raise _bad_token(f": {fields.start}")
+    return fields.rv, start
+
+
+class _Token(msgspec.Struct):
+    """What a token says; nothing that is absent is known of it."""
+
+    v: str = ""
+    rv: int = 0
+    start: str = ""
+
+
+_TOKEN_VERSION = "meta.k8s.io/v1"
+
+
+def _bad_json(text: bytes) -> str:
     try:
-        fields = msgspec.json.decode(text, type=dict[str, str | int])
-        revision, start = fields["rv"], fields["start"]
-        assert isinstance(revision, int)
-        assert isinstance(start, str)
-    except (msgspec.DecodeError, KeyError, AssertionError):
-        sign = ascii(chr(text[0])) if text else "'\\x00'"
-        why = f"invalid character {sign} looking for beginning of value"
-        raise bad_request(f"invalid continue token: continue key is not valid: {why}") from None
-    return revision, start
+        json.loads(text.decode("latin-1"))
+    except json.JSONDecodeError as error:
+        if error.pos < len(text):
+            sign = ascii(chr(text[error.pos]))
+            return f"invalid character {sign} looking for beginning of value"
+    return "unexpected end of JSON input"
+
+
+def _bad_token(why: str) -> ApiError:
+    return bad_request(f"invalid continue token: continue key is not valid{why}")

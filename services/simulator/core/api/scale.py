@@ -3,6 +3,7 @@
 Source: Kubernetes API reference, autoscaling/v1 Scale.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from libs.apiserver import field_errors
@@ -10,8 +11,10 @@ from libs.apiserver.types import codec, walking
 from libs.apiserver.types.mismatch import Mismatch
 from services.simulator.core.api import errors
 from services.simulator.core.api.frozen import thaw
+from services.simulator.core.api.ownership import scaling
 from services.simulator.core.api.patching import merge, operations
-from services.simulator.core.api.patching.engine import REJECTED, PatchType
+from services.simulator.core.api.patching.engine import REJECTED
+from services.simulator.core.api.patching.types import PatchType
 from services.simulator.core.api.placement import check_identity, uid_mismatch
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.selectors import selector_text
@@ -76,6 +79,8 @@ def patch(
     options: WriteOptions,
 ) -> tuple[Object, tuple[str, ...]]:
     """Patch the Scale of an object; returns it and warnings; raises 400, 404, 409, 422."""
+    if type_ is PatchType.APPLY:
+        return _apply(store, resource, name, namespace, change, options)
     current = read(store, resource, name, namespace)
     if type_ is PatchType.JSON:
         try:
@@ -85,6 +90,19 @@ def patch(
     else:
         patched = merge.apply(current, change)
     return update(store, resource, name, namespace, patched, options)
+
+
+def _apply(
+    store: Store, resource: Resource, name: str, namespace: str, config: Any, options: WriteOptions
+) -> tuple[Object, tuple[str, ...]]:
+    live = store.read(resource, name, namespace).object
+    current = _scale_of(resource, live)
+    wanted = (config.get("spec") or {}).get("replicas")
+    changes = wanted is not None and wanted != current["spec"].get("replicas", 0)
+    managing = scaling.bookkeeping(resource, live, config, changes=changes, options=options)
+    patched = {**merge.apply(current, config), "metadata": current["metadata"]}
+    managed = replace(options, managing=managing)
+    return update(store, resource, name, namespace, patched, managed)
 
 
 def _set(

@@ -165,7 +165,7 @@ class ApiServer:
         accept = negotiation.accepted(request.headers.get("accept", ""))
         options = list_options(request, single=route.name)
         watch = self.store.watch(route.resource, route.namespace, options)
-        encode = _event_encoder(route.resource, accept, self.store.sources.now)
+        encode = _event_encoder(request, route.resource, accept, self.store.sources.now)
         timeout = timeout_seconds(request)
         return Response(
             stream=Stream(watch, encode, timeout_seconds=timeout, bookmarks=options.bookmarks)
@@ -249,9 +249,13 @@ def _written(request: Request, resource: Resource, written: Written) -> Response
 
 
 def _event_encoder(
-    resource: Resource, accept: Accepted, now: Callable[[], datetime]
+    request: Request, resource: Resource, accept: Accepted, now: Callable[[], datetime]
 ) -> Callable[[WatchEvent], bytes]:
     head = head_of(resource)
+    rows = None
+    if accept.as_kind == "Table":
+        include = tables.included(request)
+        rows = tables.TableEvents(resource=resource, accept=accept, include=include)
 
     def encode(event: WatchEvent) -> bytes:
         if event.version is not None and not accept.as_kind:
@@ -261,8 +265,8 @@ def _event_encoder(
                 event.version.members,
             )
         shown: Object = event.object
-        if accept.as_kind == "Table" and event.version is not None:
-            shown = tables.rows_of(resource, event.version, accept, now())
+        if rows is not None and event.type != "ERROR":
+            shown = rows.table_of(event.object, now())
         elif accept.as_kind and event.type != "ERROR":
             shown = tables.metadata_only(event.object, accept.as_version)
         return to_json({"type": event.type, "object": shown}) + b"\n"

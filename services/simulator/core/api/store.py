@@ -5,7 +5,7 @@ changes nothing keeps its resourceVersion and tells no watch; a refusal leaves n
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,7 @@ from services.simulator.core.api.definitions import Definitions
 from services.simulator.core.api.frozen import FrozenDict
 from services.simulator.core.api.gates import NO_GATES
 from services.simulator.core.api.judging import Change, judge
-from services.simulator.core.api.ownership.managers import Manager, by_update
+from services.simulator.core.api.ownership.managers import Manager, by_update, instead
 from services.simulator.core.api.placement import (
     check_identity,
     check_premise,
@@ -222,7 +222,7 @@ class Store:
         if existing is not None:
             deleting = "deletionTimestamp" in existing.object["metadata"]
             raise errors.already_exists(kind, meta["name"], deleting=deleting)
-        self._note_managers(kind, None, new, "", options)
+        self._note_managers(kind, (None, None), new, "", options)
         charged = admission.charge(self.plugins, self, kind, new)
         all_warnings = (
             *decoded.warnings,
@@ -289,18 +289,23 @@ class Store:
             change = Change(new=new, old=old.object, subresource=subresource, metadata_errors=found)
             new, warnings = judge(resource, change, self.definitions, self.gates)
         new["metadata"]["resourceVersion"] = old_meta["resourceVersion"]
-        self._note_managers(resource, old.object, new, subresource, options)
+        sent = None if subresource else decoded.managers
+        self._note_managers(resource, (old.object, sent), new, subresource, options)
         return self._settle(resource, old, new, (*decoded.warnings, *warnings), options)
 
     def _note_managers(
         self,
         resource: Resource,
-        old: Object | None,
+        before: tuple[Object | None, Sequence[Object] | None],
         new: Object,
         subresource: str,
         options: WriteOptions,
     ) -> None:
-        """Keep `managedFields`: by the write's own bookkeeping, or as an update by its manager."""
+        """Keep `managedFields`: by the write's own bookkeeping, or as an update by its manager.
+
+        `before` is the stored state and the entries that the client sent instead of its entries.
+        """
+        old, sent = before
         managing = options.managing
         if managing is None and options.manager:
             me = Manager(
@@ -313,7 +318,7 @@ class Store:
             managing = by_update(resource, me)
         entries = old["metadata"].get("managedFields", []) if old is not None else []
         if managing is not None:
-            entries = managing(old, new)
+            entries = managing(old, new) if sent is None else instead(managing, old, new, sent)
         if entries:
             new["metadata"]["managedFields"] = entries
         else:
@@ -377,7 +382,7 @@ class Store:
             decoded = decode_custom(resource, schema, obj, options)
         else:
             decoded = decode(resource, obj, options)
-        decoded.object["metadata"].pop("managedFields", None)
+        decoded.managers = decoded.object["metadata"].pop("managedFields", None)
         strategy_of(resource).default(decoded.object)
         return decoded
 

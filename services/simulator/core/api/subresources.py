@@ -11,7 +11,8 @@ from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.options import write_options
 from services.simulator.core.api.ownership.apply import apply
 from services.simulator.core.api.patching import engine
-from services.simulator.core.api.patching.engine import PatchType
+from services.simulator.core.api.patching.bodies import read_body
+from services.simulator.core.api.patching.types import PatchType
 from services.simulator.core.api.rendering import written_response
 from services.simulator.core.api.routing import Route
 from services.simulator.core.api.store import Store
@@ -35,7 +36,7 @@ def patch(store: Store, request: Request, route: Route, subresource: str) -> Wri
     type_ = patch_type(request)
     options = write_options(request)
     if type_ is PatchType.APPLY:
-        config = engine.read_body(type_, request.body, route.resource.kind).value
+        config = read_body(type_, request.body).value
         return apply(
             store,
             route.resource,
@@ -48,7 +49,7 @@ def patch(store: Store, request: Request, route: Route, subresource: str) -> Wri
     if request.query.get("force"):
         refused = field_errors.not_allowed("force", "may not be specified for non-apply patch")
         raise errors.invalid("PatchOptions", "meta.k8s.io", "", [refused])
-    body = engine.read_body(type_, request.body, route.resource.kind)
+    body = read_body(type_, request.body)
     return engine.patch(
         store,
         route.resource,
@@ -107,7 +108,7 @@ def _scale(store: Store, request: Request, route: Route) -> Response:
         answer, warnings = scale.update(store, resource, route.name, namespace, body, options)
     elif request.method == "PATCH":
         type_ = patch_type(request)
-        change = engine.read_body(type_, request.body, "Scale").value
+        change = read_body(type_, request.body).value
         answer, warnings = scale.patch(
             store, resource, route.name, namespace, change, type_, options
         )

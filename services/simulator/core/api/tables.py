@@ -3,7 +3,8 @@
 Source: Kubernetes documentation, "API Concepts", "Receiving resources as Tables".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,7 @@ from services.simulator.core.api.messages import Request, to_json
 from services.simulator.core.api.negotiation import Accepted
 from services.simulator.core.api.reading import Page
 from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.storage import Object, Version
+from services.simulator.core.api.storage import Object
 
 _INCLUDES = ("", "Metadata", "Object", "None")
 
@@ -23,26 +24,47 @@ def encode(
     resource: Resource, page: Page, request: Request, accept: Accepted, now: datetime
 ) -> bytes:
     """Return a page as a Table in JSON."""
-    include = request.parameter("includeObject")
-    if include not in _INCLUDES:
-        why = f"Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
-        raise bad_request(f"Unable to convert to Table as requested: includeObject: {why}")
+    include = included(request)
     metadata: dict[str, Any] = {"resourceVersion": str(page.revision)}
     if page.continue_:
         metadata["continue"] = page.continue_
         if page.remaining is not None:
             metadata["remainingItemCount"] = page.remaining
-    return to_json(_table(resource, page.items, metadata, accept, include, now))
+    objects = (item.object for item in page.items)
+    return to_json(_table(resource, objects, metadata, accept, include, now))
 
 
-def rows_of(resource: Resource, version: Version, accept: Accepted, now: datetime) -> Object:
-    """Return the Table of one object, as a watch sends it."""
-    return _table(resource, (version,), {}, accept, "", now)
+def included(request: Request) -> str:
+    """Return what of each object a Table shall carry; raises a 400."""
+    include = request.parameter("includeObject")
+    if include not in _INCLUDES:
+        why = f"Invalid value: \"{include}\": must be 'Metadata', 'Object', 'None', or empty"
+        raise bad_request(f"Unable to convert to Table as requested: includeObject: {why}")
+    return include
+
+
+@dataclass(slots=True, kw_only=True)
+class TableEvents:
+    """Turns the objects of a watch into Tables of one row; only the first defines the columns."""
+
+    resource: Resource
+    accept: Accepted
+    include: str
+    _begun: bool = False
+
+    def table_of(self, obj: Object, now: datetime) -> Object:
+        """Return the Table of one object or bookmark."""
+        metadata = {"resourceVersion": obj["metadata"]["resourceVersion"]}
+        shown = _table(self.resource, (obj,), metadata, self.accept, self.include, now)
+        if self._begun:
+            shown["columnDefinitions"] = None
+        self._begun = True
+        return shown
 
 
 def _table(
     resource: Resource,
-    versions: Sequence[Version],
+    objects: Iterable[Object],
     metadata: dict[str, Any],
     accept: Accepted,
     include: str,
@@ -51,10 +73,10 @@ def _table(
     shown = columns_of(resource)
     rows = [
         {
-            "cells": [column.cell(version.object, now) for column in shown],
-            "object": _included(version.object, include, accept.as_version),
+            "cells": [column.cell(obj, now) for column in shown],
+            "object": _included(obj, include, accept.as_version),
         }
-        for version in versions
+        for obj in objects
     ]
     return {
         "kind": "Table",

@@ -67,6 +67,8 @@ class Decoded:
 
     object: Object
     warnings: list[str] = field(default_factory=list)
+    managers: list[Object] | None = None
+    """The `managedFields` that were sent."""
 
 
 DEFAULTS = WriteOptions()

@@ -6,6 +6,8 @@ Source: Kubernetes documentation, "Server-Side Apply": merge strategy, conflicts
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from libs.apiserver.field_errors import FieldError
 from libs.apiserver.types import codec, walking
 from libs.apiserver.types.mismatch import Mismatch
@@ -26,6 +28,9 @@ from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import WriteOptions, Written
 
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_KUBECTL = "kubectl"
+
 
 def apply(
     store: Store,
@@ -38,7 +43,7 @@ def apply(
     options: WriteOptions,
 ) -> Written:
     """Apply a configuration; raises 400, 404, 409 (conflicts), 422, 500 (against the schema)."""
-    _check_request(resource, config, name, namespace, options)
+    _check_request(resource, config, options)
     shape = shape_of(resource)
     _check_schema(resource, config)
     me = Manager(
@@ -53,6 +58,7 @@ def apply(
     if live is None:
         if subresource:
             raise errors.not_found(resource, name)
+        check_identity(resource, dict(config.get("metadata") or {}), name, namespace)
         return store.create(
             resource, config, namespace, replace(options, managing=by_apply([], me))
         )
@@ -61,18 +67,22 @@ def apply(
     if revision and revision != live.object["metadata"]["resourceVersion"]:
         raise errors.conflict(resource, name)
     decoded = store.decode(resource, merged, options)
+    check_identity(resource, decoded.object["metadata"], name, namespace)
     managing = replace(options, managing=by_apply(managers, me))
     return store.replace(resource, live, decoded, subresource=subresource, options=managing)
 
 
-def _check_request(
-    resource: Resource, config: Any, name: str, namespace: str, options: WriteOptions
-) -> None:
+def required_manager(options: WriteOptions) -> None:
+    """Raise the 422 of an apply that does not name its manager."""
     if not options.named_manager:
         required = FieldError(
             "FieldValueRequired", "Required value: is required for apply patch", "fieldManager"
         )
         raise errors.invalid("PatchOptions", "meta.k8s.io", "", [required])
+
+
+def _check_request(resource: Resource, config: Any, options: WriteOptions) -> None:
+    required_manager(options)
     if not isinstance(config, dict):
         raise errors.bad_request("error decoding YAML: the body is no object")
     version, kind = config.get("apiVersion") or "", config.get("kind") or ""
@@ -82,7 +92,6 @@ def _check_request(
     if (version, kind) != (resource.group_version, resource.kind):
         group, _, plain = str(version).rpartition("/")
         raise errors.bad_request(f"invalid object type: {group}/{plain}, Kind={kind}")
-    check_identity(resource, dict(metadata), name, namespace)
     if metadata.get("managedFields") is not None:
         raise errors.bad_request("metadata.managedFields must be nil")
 
@@ -101,8 +110,8 @@ def _check_schema(resource: Resource, config: Object) -> None:
         else:
             return
     group, _, version = resource.group_version.rpartition("/")
-    metadata = config["metadata"]
-    place = f"{metadata.get('namespace', '')}/{metadata['name']}"
+    metadata = config.get("metadata") or {}
+    place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
     subject = f"{place}; {group}/{version}, Kind={resource.kind}"
     raise errors.internal(f"failed to create typed patch object ({subject}): {why}")
 
@@ -120,12 +129,31 @@ def _merge_into(
     changed = ownable(changed, resource, me.subresource)
     conflicts = [(manager, path) for manager in others for path in sorted(manager.fields & changed)]
     if conflicts and not options.force:
-        raise _conflict(conflicts)
+        conflicts = _beyond_client_side(live, conflicts, me, shape)
+    if conflicts and not options.force:
+        raise conflict(conflicts)
     others = [replace(manager, fields=manager.fields - changed) for manager in others]
     if mine is not None:
         kept = me.fields.union(*(manager.fields for manager in others))
         merged = _prune(merged, shape, mine.fields - me.fields, kept)
     return merged, others
+
+
+def _beyond_client_side(
+    live: Object, conflicts: list[tuple[Manager, Path]], me: Manager, shape: Shape
+) -> list[tuple[Manager, Path]]:
+    """Return the conflicts but for fields that kubectl itself applied from the client's side."""
+    text = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
+    if me.name != _KUBECTL or not text:
+        return conflicts
+    try:
+        applied = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return conflicts
+    if not isinstance(applied, dict):
+        return conflicts
+    own = fieldsets.fields_of(applied, shape)
+    return [(manager, path) for manager, path in conflicts if path not in own]
 
 
 def _managers_of(resource: Resource, live: Object, me: Manager) -> list[Manager]:
@@ -214,7 +242,8 @@ def _remove(value: Any, shape: Shape, path: Path) -> Any:
     return value
 
 
-def _conflict(conflicts: list[tuple[Manager, Path]]) -> ApiError:
+def conflict(conflicts: list[tuple[Manager, Path]]) -> ApiError:
+    """Return the 409 that names fields and their owners."""
     causes = [
         {
             "reason": "FieldManagerConflict",

@@ -116,18 +116,16 @@ def _json(value: Any) -> str:
 
 
 def encode(fields: Fields) -> dict[str, Any]:
-    """Return the `fieldsV1` form."""
+    """Return the `fieldsV1` form; its members are in order, as Kubernetes writes them."""
     tree: dict[str, Any] = {}
     for path in sorted(fields):
         node = tree
-        for step in path:
-            node = node.setdefault(step, {})
-    for path in fields:
-        node = tree
-        for step in path:
-            node = node[step]
-        if node:
-            node["."] = {}
+        for step in path[:-1]:
+            below = node.setdefault(step, {})
+            if below is _LEAF:
+                below = node[step] = {".": _LEAF}
+            node = below
+        node[path[-1]] = _LEAF
     return tree
 
 

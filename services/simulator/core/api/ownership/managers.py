@@ -6,7 +6,7 @@ all others; an apply gives it exactly the fields it sent.
 Source: Kubernetes documentation, "Server-Side Apply": managers, operations, subresources.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -126,6 +126,32 @@ def by_update(resource: Resource, me: Manager) -> Managing:
     return manage
 
 
+def instead(
+    managing: Managing, old: Object | None, new: Object, sent: Sequence[Object]
+) -> list[Object]:
+    """Return the `managedFields` after a write whose client sent some of its own.
+
+    Clients that do not know of them send none or send them back. One empty entry asks for none;
+    what cannot be read is ignored.
+    """
+    if old is None or not sent or not _are_readable(sent):
+        return [] if old is not None and _ask_for_none(sent) else managing(old, new)
+    return managing({**old, "metadata": {**old["metadata"], "managedFields": [*sent]}}, new)
+
+
+def _ask_for_none(sent: Sequence[Object]) -> bool:
+    return len(sent) == 1 and not any(sent[0].values())
+
+
+def _are_readable(sent: Sequence[Object]) -> bool:
+    return all(
+        entry.get("apiVersion")
+        and entry.get("fieldsType") == "FieldsV1"
+        and isinstance(entry.get("fieldsV1"), dict)
+        for entry in sent
+    )
+
+
 def _of_creator(resource: Resource, new: Object, me: Manager) -> list[Object]:
     before = {**blank(resource), "metadata": {}}
     tree = fieldsets.tree_of_new(before, new, shape_of(resource))
@@ -136,7 +162,11 @@ def _of_creator(resource: Resource, new: Object, me: Manager) -> list[Object]:
         tree.pop("f:status", None)
     if kept:
         tree["f:metadata"] = kept
-    return [{**me.encode(), "fieldsV1": _shared(msgspec.json.encode(tree))}] if tree else []
+    return (
+        [{**me.encode(), "fieldsV1": _shared(msgspec.json.encode(tree, order="sorted"))}]
+        if tree
+        else []
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -1,29 +1,18 @@
 """Apply a patch of any type to a stored object and hand the outcome to the store's update path."""
 
-import json
-from enum import StrEnum
 from typing import Any
 
 from libs.apiserver import field_errors
-from libs.apiserver.types import codec
 from services.simulator.core.api import errors
-from services.simulator.core.api.negotiation import Body, decode_json, decode_yaml
-from services.simulator.core.api.patching import merge, operations, strategic
+from services.simulator.core.api.patching import merge, operations, quoting, strategic
+from services.simulator.core.api.patching.types import PatchType
+from services.simulator.core.api.placement import check_identity
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Version
 from services.simulator.core.api.store import Object, Store
-from services.simulator.core.api.writing import DEFAULTS, WriteOptions, Written
+from services.simulator.core.api.writing import DEFAULTS, Decoded, WriteOptions, Written
 
 REJECTED = "the server rejected our request due to an error in our request"
-
-
-class PatchType(StrEnum):
-    """The content types of patches."""
-
-    JSON = "application/json-patch+json"
-    MERGE = "application/merge-patch+json"
-    STRATEGIC = "application/strategic-merge-patch+json"
-    APPLY = "application/apply-patch+yaml"
 
 
 def patch(
@@ -41,7 +30,11 @@ def patch(
     kind = store.resource(resource)
     old = store.read(kind, name, namespace)
     patched = apply_patch(kind, old.object, change, type_)
-    return _replace(store, kind, old, patched, subresource, options)
+    try:
+        decoded = store.decode(kind, patched, options)
+    except errors.ApiError as error:
+        raise _undecodable(kind, quoting.Patched(patched, change, type_), error) from error
+    return _replace(store, kind, old, decoded, subresource, options)
 
 
 def apply_patch(resource: Resource, current: Object, change: Any, type_: PatchType) -> Any:
@@ -80,47 +73,29 @@ def _replace(
     store: Store,
     resource: Resource,
     old: Version,
-    patched: Any,
+    decoded: Decoded,
     subresource: str,
     options: WriteOptions,
 ) -> Written:
-    try:
-        decoded = store.decode(resource, patched, options)
-    except errors.ApiError as error:
-        raise _undecodable(resource, patched, error) from error
-    meta = decoded.object["metadata"]
-    current = old.object["metadata"]
-    for field in ("name", "namespace"):
-        if meta.get(field, current.get(field)) != current.get(field):
-            raise errors.bad_request(
-                f"the {field} of the object ({meta[field]}) does not match the {field} on the "
-                f"URL ({current[field]})"
-            )
+    meta, current = decoded.object["metadata"], old.object["metadata"]
+    check_identity(resource, meta, current["name"], current.get("namespace", ""))
     revision = meta.get("resourceVersion", current["resourceVersion"])
     if revision != current["resourceVersion"]:
         raise errors.conflict(resource, current["name"])
     return store.replace(resource, old, decoded, subresource=subresource, options=options)
 
 
-def _undecodable(resource: Resource, patched: Any, error: errors.ApiError) -> errors.ApiError:
+def _undecodable(
+    resource: Resource, patched: quoting.Patched, error: errors.ApiError
+) -> errors.ApiError:
     """Return the 422 that quotes the patched object, as Kubernetes does."""
     _, known, rest = str(error).partition(f" cannot be handled as a {resource.kind}: ")
     message = rest if known else str(error)
-    version = patched.get("apiVersion") if isinstance(patched, dict) else ""
+    obj = patched.object
+    version = obj.get("apiVersion") if isinstance(obj, dict) else ""
     if not resource.custom and version not in ("", resource.group_version):
         scheme = "pkg/api/legacyscheme/scheme.go:30"
-        kind = patched.get("kind", "")
+        kind = obj.get("kind", "")
         message = f'no kind "{kind}" is registered for version "{version}" in scheme "{scheme}"'
-    quoted = patched if resource.custom else codec.ordered(resource.type, patched)
-    text = json.dumps(quoted, ensure_ascii=False, separators=(",", ":"))
+    text, message = quoting.quoted(resource, patched, message, error)
     return errors.invalid("", "", "", [field_errors.wrong("patch", text, message)])
-
-
-def read_body(type_: PatchType, body: bytes, kind: str) -> Body:
-    """Return the value of a patch body: YAML for apply, JSON for the others; raises a 400."""
-    if type_ is PatchType.APPLY:
-        try:
-            return Body(value=decode_yaml(body))
-        except errors.ApiError as error:
-            raise errors.bad_request(f"error decoding YAML: {error}") from error
-    return decode_json(body, kind)

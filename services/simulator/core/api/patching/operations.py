@@ -1,7 +1,8 @@
 """JSON patch (RFC 6902), with the liberties that Kubernetes' library takes.
 
-`replace` of a missing member adds it, and negative list indexes are refused. A library would do but
-for those and for the sharing of untouched parts.
+`replace` of a missing member adds it, a missing member is copied as null, an operation without a
+value has the value null, and indexes below zero count from the end. A library would do but for
+those and for the sharing of untouched parts.
 """
 
 from typing import Any
@@ -26,10 +27,10 @@ def apply(target: Any, operations: list[Any]) -> Any:
 def _apply_one(target: Any, operation: dict[str, Any]) -> Any:
     steps = _steps(operation.get("path"))
     match operation.get("op"):
-        case "add":
-            return _put(target, steps, _value(operation), insert=True)
-        case "replace":
-            return _put(target, steps, _value(operation), insert=False)
+        case "add" if steps:
+            return _put(target, steps, operation.get("value"), insert=True)
+        case "replace" if steps or isinstance(operation.get("value"), dict):
+            return _put(target, steps, operation.get("value"), insert=False)
         case "remove":
             return _take(target, steps)
         case "test":
@@ -41,7 +42,8 @@ def _apply_one(target: Any, operation: dict[str, Any]) -> Any:
             value = _get(target, source)
             return _put(_take(target, source), steps, value, insert=True)
         case "copy":
-            return _put(target, steps, _get(target, _steps(operation.get("from"))), insert=True)
+            value = _copied(target, _steps(operation.get("from")))
+            return _put(target, steps, value, insert=True)
     raise Failed(f"unexpected kind: {operation.get('op')}")
 
 
@@ -51,10 +53,11 @@ def _steps(path: Any) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")[1:]]
 
 
-def _value(operation: dict[str, Any]) -> Any:
-    if "value" not in operation:
-        raise Failed("operation without value")
-    return operation["value"]
+def _copied(target: Any, steps: list[str]) -> Any:
+    """Return the value at a path; a missing last member is null."""
+    if steps and isinstance(parent := _get(target, steps[:-1]), dict):
+        return parent.get(steps[-1])
+    return _get(target, steps)
 
 
 def _same(found: Any, wanted: Any) -> bool:
@@ -125,6 +128,8 @@ def _take(target: Any, steps: list[str]) -> Any:
 
 
 def _index(step: str, last: int) -> int:
-    if not step.isdecimal() or int(step) > last:
+    """Return the index that a step names; below zero it counts back from behind the last one."""
+    digits = step.removeprefix("-")
+    if not digits.isdecimal() or not -last - 1 <= int(step) <= last:
         raise Failed(f"invalid index {step}")
-    return int(step)
+    return int(step) if int(step) >= 0 else last + 1 + int(step)

@@ -40,16 +40,8 @@ def apply(target: Any, patch: Any, type_: str) -> Any:
 
 
 def _merge_object(target: dict[str, Any], patch: dict[str, Any], type_: str) -> dict[str, Any]:
-    directive = patch.get("$patch")
-    if directive == "replace":
-        cleaned: dict[str, Any] = _clean(
-            {name: value for name, value in patch.items() if name != "$patch"}
-        )
-        return cleaned
-    if directive == "delete":
-        return {}
-    if directive not in (None, "merge"):
-        raise Failed(f"unknown patch type found: {directive}")
+    if "$patch" in patch:
+        return _directed(patch)
     merged = dict(target)
     if "$retainKeys" in patch:
         kept = _a_list(patch["$retainKeys"], "$retainKeys")
@@ -59,6 +51,17 @@ def _merge_object(target: dict[str, Any], patch: dict[str, Any], type_: str) -> 
         entry = struct.get(name) if struct else None
         _merge_field(merged, patch, name, entry)
     return merged
+
+
+def _directed(patch: dict[str, Any]) -> dict[str, Any]:
+    """Return what stands in for an object that a directive replaces or deletes."""
+    directive = patch["$patch"]
+    if directive == "replace":
+        return {name: value for name, value in patch.items() if name != "$patch"}
+    if directive == "delete":
+        return {}
+    shown = " ".join(f"{name}:{patch[name]}" for name in sorted(patch))
+    raise Failed(f"unknown patch type: {directive} in map: map[{shown}]")
 
 
 def _a_list(value: Any, directive: str) -> list[Any]:
@@ -80,8 +83,8 @@ def _merge_field(
     merged: dict[str, Any], patch: dict[str, Any], name: str, entry: table.Field | None
 ) -> None:
     current = merged.get(name)
-    deleted = _a_list(patch.get(f"{_DELETE}{name}", []), _DELETE + name)
-    if deleted and isinstance(current, list):
+    deleted = patch.get(f"{_DELETE}{name}")
+    if isinstance(deleted, list) and isinstance(current, list):
         current = merged[name] = [item for item in current if item not in deleted]
     order = patch.get(f"{_ORDER}{name}")
     if order is not None:
@@ -97,24 +100,15 @@ def _merge_field(
             and merge_key is not None
         ):
             merged[name] = _merge_list(current, value or [], entry, order)
-        elif isinstance(value, dict):
-            merged[name] = _merge_value(current, value, entry)
+        elif isinstance(value, dict) and isinstance(current, dict):
+            type_ = "" if entry is None or entry.is_map else entry.type
+            merged[name] = _merge_object(current, value, type_)
+        elif isinstance(value, list) and isinstance(current, list):
+            merged[name] = value
+        elif _is_directed(value):
+            merged.pop(name, None)
         elif name in patch:
-            merged[name] = _without_replace(value)
-
-
-def _merge_value(current: Any, value: dict[str, Any], entry: table.Field | None) -> Any:
-    type_ = entry.type if entry is not None else ""
-    return _merge_object(
-        current if isinstance(current, dict) else {}, value, "" if entry and entry.is_map else type_
-    )
-
-
-def _without_replace(value: Any) -> Any:
-    """Drop the marker item `{"$patch": "replace"}` from a list that is replaced anyway."""
-    if isinstance(value, list):
-        return [item for item in value if item != {"$patch": "replace"}]
-    return value
+            merged[name] = _clean(value)
 
 
 def _merge_list(
@@ -178,13 +172,17 @@ def _ordered(
 
 
 def _clean(value: Any) -> Any:
-    """Drop directives from a value that stands in for a missing one."""
+    """Drop nulls and what has a directive from a value that stands in for a missing one."""
     if isinstance(value, dict):
         return {
             name: _clean(item)
             for name, item in value.items()
-            if not name.startswith("$") and item is not None
+            if item is not None and not _is_directed(item)
         }
     if isinstance(value, list):
-        return [_clean(item) for item in value]
+        return [_clean(item) for item in value if not _is_directed(item)]
     return value
+
+
+def _is_directed(value: Any) -> bool:
+    return isinstance(value, dict) and "$patch" in value

@@ -3,7 +3,7 @@ import pytest
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.frozen import thaw
-from services.simulator.core.api.patching.engine import PatchType
+from services.simulator.core.api.patching.types import PatchType
 from services.simulator.core.api.server import ApiServer
 from tests.unit.services.simulator.cluster import START, Cluster, a_config_map, a_pod
 
