@@ -54,6 +54,8 @@ class Kubelets:
         self._deferred: dict[str, dict[str, None]] = {}
         """Pods whose resize waits for room, by node."""
         self._addresses = 0
+        self._taken: set[str] = set()
+        """Addresses that pods came with, from a dump."""
 
     def step(self, now: datetime) -> Outcome:
         """Boot nodes, renew leases and move pods on, as far as due."""
@@ -88,6 +90,8 @@ class Kubelets:
             del self._written[key]
             return
         old = change.old
+        if old is None and (address := pod["status"].get("podIP")):
+            self._taken.add(address)
         if old is not None and old["metadata"]["uid"] != pod["metadata"]["uid"]:
             self._forget(key)
             old = None
@@ -205,8 +209,11 @@ class Kubelets:
     def _new_address(self, pod: Object, host: str) -> str:
         if pod["spec"].get("hostNetwork"):
             return host
-        self._addresses += 1
-        return str(_POD_NETWORK + self._addresses)
+        while True:
+            self._addresses += 1
+            address = str(_POD_NETWORK + self._addresses)
+            if address not in self._taken:
+                return address
 
     def _write(self, key: str, pod: Object, status: Object) -> None:
         if status == pod["status"]:

@@ -298,6 +298,8 @@ def test_pods_that_ran_run_on_and_are_replaced_when_they_go(tmp_path: Path) -> N
         after = names(again)
         again.direct.delete("pods", min(after).partition(" ")[0], "default")
         await lived(again, settings, 60)
+        addresses = [one["status"]["podIP"] for one in again.direct.list("pods")]
+        assert len(set(addresses)) == len(addresses)
         return before, after, [one["status"]["phase"] for one in again.direct.list("pods")]
 
     before, after, phases = run_virtual(scenario())
