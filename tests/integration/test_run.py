@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -73,6 +74,44 @@ async def test_a_small_shop_gets_its_nodes_grows_shrinks_and_is_judged_right(
     assert "16 pods and" in summary_line(text, "scaled down: ")
     assert "memory" in summary_line(text, "nothing can place shop/huge-")
     assert await answering(tmp_path) == []
+
+
+SCRIPT = """
+name: a small script
+until: 20s
+steps:
+  - at: 0s
+    apply:
+      - apiVersion: v1
+        kind: Node
+        metadata: {name: n1}
+        spec: {providerID: "kwok://n1"}
+        status: {capacity: {cpu: "4", memory: 8Gi, pods: "10"}}
+      - apiVersion: v1
+        kind: Pod
+        metadata: {name: web}
+        spec: {containers: [{name: main, image: a}]}
+  - at: 8s
+    throttle: {requests: {share: 0.2}}
+    lasts: 5s
+"""
+
+
+@pytest.mark.timeout(240)
+async def test_a_script_plays_in_place_of_the_shop(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text(SCRIPT)
+    out = io.StringIO()
+
+    accepted = await demonstration.demonstrate(replace(a_stage(tmp_path, out), script=script))
+
+    text = out.getvalue()
+    assert accepted, text
+    assert "0:00:00.0  apply  Pod default/web  created" in text
+    assert "0:00:08.0  api fails  429 for 20% of all requests" in text
+    assert "0:00:13.0  api fails no more" in text
+    assert text.count("  checker: accepted") == 1
+    assert "buying nodes" not in text
 
 
 @pytest.mark.timeout(90)
