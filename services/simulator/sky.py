@@ -18,7 +18,6 @@ from libs.runtime.randomness import Random
 from services.simulator.core.api import routing
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.api.messages import Request, Response, Stream
-from services.simulator.core.api.rendering import failure
 from services.simulator.core.api.resources import Catalogue
 from services.simulator.core.api.routing import Route
 from services.simulator.core.weather import FINE, Weather, asked_by
@@ -74,7 +73,7 @@ class Sky:
         asked = asked_by(request, self._route(request))
         for one in failures:
             if one.concerns(asked) and (one.share >= 1 or self._random.random() < one.share):
-                return failure(one.error())
+                return one.answer()
         return None
 
     @contextlib.contextmanager

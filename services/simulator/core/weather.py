@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from services.simulator.core.api.errors import ApiError
-from services.simulator.core.api.messages import Request
+from services.simulator.core.api.messages import Request, Response
+from services.simulator.core.api.rendering import failure
 from services.simulator.core.api.routing import Route
 
+_TOO_MANY = 429
+_THROTTLED = b"Too many requests, please try again later.\n"
 _REASONS = MappingProxyType(
     {
         400: "BadRequest",
@@ -21,7 +24,6 @@ _REASONS = MappingProxyType(
         409: "Conflict",
         410: "Expired",
         422: "Invalid",
-        429: "TooManyRequests",
         500: "InternalError",
         503: "ServiceUnavailable",
         504: "Timeout",
@@ -29,7 +31,6 @@ _REASONS = MappingProxyType(
 )
 _WORDS = MappingProxyType(
     {
-        429: "too many requests, please try again later",
         500: "an error on the server has prevented the request from succeeding",
         503: "the server is currently unable to handle the request",
         504: "the server was unable to return a response in the time allotted",
@@ -82,13 +83,21 @@ class Failure:
             and (not self.clients or asked.client.startswith(self.clients))
         )
 
-    def error(self) -> ApiError:
-        """Return the refusal."""
+    def answer(self) -> Response:
+        """Return the refusal; of too many requests as the filter says it that stands before all.
+
+        Source: kube-apiserver 1.36, priority and fairness.
+        """
+        if self.code == _TOO_MANY:
+            wait = {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+            return Response(
+                status=self.code,
+                body=_THROTTLED,
+                content_type="text/plain; charset=utf-8",
+                headers={**wait, "X-Content-Type-Options": "nosniff"},
+            )
         message = _WORDS.get(self.code, "the scenario script refuses this request")
-        reason = _REASONS.get(self.code, "Unknown")
-        wait = self.retry_after
-        details = {} if wait is None else {"retryAfterSeconds": wait}
-        return ApiError(self.code, reason, message, details, retry_after=wait)
+        return failure(ApiError(self.code, _REASONS.get(self.code, "Unknown"), message))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,16 +49,24 @@ async def outside(*failures: Failure) -> AsyncIterator[Outside]:
         await runner.cleanup()
 
 
-async def test_a_throttled_client_is_told_how_long_to_wait() -> None:
+async def test_a_throttled_client_is_told_how_long_to_wait_as_by_kubernetes() -> None:
     async with (
         outside(Failure(code=429, retry_after=3)) as there,
         there.session.get(PODS) as answer,
     ):
+        text = await answer.text()
+
+    assert (answer.status, answer.headers["Retry-After"]) == (429, "3")
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert text == "Too many requests, please try again later.\n"
+
+
+async def test_an_error_is_a_status() -> None:
+    async with outside(Failure(code=503)) as there, there.session.get(PODS) as answer:
         status = await answer.json()
 
-    assert answer.headers["Retry-After"] == "3"
-    assert (status["kind"], status["code"]) == ("Status", 429)
-    assert (status["reason"], status["details"]) == ("TooManyRequests", {"retryAfterSeconds": 3})
+    assert (status["kind"], status["code"]) == ("Status", 503)
+    assert status["reason"] == "ServiceUnavailable"
 
 
 @pytest.mark.parametrize(
