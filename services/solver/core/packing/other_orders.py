@@ -51,12 +51,9 @@ def _by_priority(alone: Alone, late: Sequence[Group]) -> tuple[Group, ...] | Non
 
 def _by_volumes(alone: Alone, late: Sequence[Group]) -> tuple[Group, ...] | None:
     """Return the queue by how many volumes would do; None if that could help nobody."""
-    free = {
-        key: sum(one.count for one in kind.places)
-        for key, kind in alone.snapshot.volume_kinds.items()
-    }
-    if not free or not alone.helped([group for group in late if group.shape.unbound_claims]):
+    kinds = alone.snapshot.volume_kinds
+    if not kinds or not alone.helped([group for group in late if group.shape.unbound_claims]):
         return None
-    groups = alone.work.groups
-    found = sorted(groups, key=lambda one: (one.virtual, choice_of_volumes(one.shape, free)))
+    volumes, groups = choice_of_volumes(kinds), alone.work.groups
+    found = sorted(groups, key=lambda one: (one.virtual, volumes(one.shape)))
     return None if tuple(found) == groups else tuple(found)

@@ -3,11 +3,12 @@
 Apart from the workload because who goes first among pods of one spread is asked by it, too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from libs.domain import labels as label_keys
-from libs.domain.pod import PodShape
-from libs.domain.requirements import Requirements
+from libs.domain.pod import NodeTerm, PodShape
+from libs.domain.requirements import ANYTHING, Requirements
+from libs.domain.volume import VolumeKind
 
 _ANY = 2**31
 """More domains, or volumes, than there are."""
@@ -31,19 +32,35 @@ def choice(shape: PodShape) -> int:
     return min((_named(key, one) for key in keys for one in asked), default=_ANY)
 
 
-def choice_of_volumes(shape: PodShape, free: Mapping[str, int]) -> int:
-    """Return how many free volumes would do for the claim of a pod for which fewest do.
+def choice_of_volumes(kinds: Mapping[str, VolumeKind]) -> Callable[[PodShape], int]:
+    """Return what counts the volumes that would do for the claim of a pod for which fewest do.
 
     Of pods of one size it comes first that has fewest: whatever a larger claim may take a smaller
     one may take, too, so that in this order no claim takes a volume that another one needs.
 
     Args:
-        shape: of the pod.
-        free: how many volumes of each kind are there.
+        kinds: the volumes that claims may still take.
     """
-    # Who can have one made needs none of them.
-    tied = (one for one in shape.unbound_claims if not (one.made or one.made_at_start))
-    return min((sum(free.get(key, 0) for key in one.kinds) for one in tied), default=_ANY)
+    known: dict[tuple[str, Requirements, tuple[NodeTerm, ...]], int] = {}
+
+    def in_reach(shape: PodShape, key: str) -> int:
+        memo = key, shape.node_selector, shape.required_node_terms
+        if memo not in known:
+            terms = [one.requirements for one in shape.required_node_terms] or [ANYTHING]
+            asked = [shape.node_selector.intersection(one) for one in terms]
+            known[memo] = sum(
+                place.count
+                for place in (kinds[key].places if key in kinds else ())
+                if any(one.has_intersection(term) for one in asked for term in place.terms)
+            )
+        return known[memo]
+
+    def choice_of(shape: PodShape) -> int:
+        # Who can have one made needs none of them.
+        tied = (one for one in shape.unbound_claims if not (one.made or one.made_at_start))
+        return min((sum(in_reach(shape, key) for key in one.kinds) for one in tied), default=_ANY)
+
+    return choice_of
 
 
 def _named(key: str, alternatives: Iterable[Requirements]) -> int:

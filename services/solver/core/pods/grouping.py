@@ -7,7 +7,7 @@ older ones, that have fewest domains to choose from of a key over which they loo
 those with fewest volumes to choose from.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -102,7 +102,7 @@ def grouped(
         shapes: theirs, by id.
         kinds: the volumes that claims may still take.
     """
-    volumes = {key: sum(one.count for one in kind.places) for key, kind in kinds.items()}
+    volumes = choice_of_volumes(kinds)
     layer = _layers(waiting)
     keys = [waiting.shape, waiting.existing_only, waiting.virtual]
     if layer.any():
@@ -171,7 +171,7 @@ def _numbers(texts: Sequence[str]) -> Ints:
     return np.array([number[text] for text in texts], np.int64)
 
 
-def _rank(shape: PodShape, volumes: Mapping[str, int]) -> tuple[int, int, int, int]:
+def _rank(shape: PodShape, volumes: Callable[[PodShape], int]) -> tuple[int, int, int, int]:
     """Return by what groups are ordered: large pods first, of those the ones with least choice."""
     size = -shape.requests.get(CPU), -shape.requests.get(MEMORY)
-    return *size, choice(shape), choice_of_volumes(shape, volumes)
+    return *size, choice(shape), volumes(shape)
