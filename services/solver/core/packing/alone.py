@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.packing.gangs import Pack, short_gangs
 from services.solver.core.packing.packing import Packer
+from services.solver.core.packing.priorities import by_priority, without_places
 from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.shape_index import ShapeIndex
 from services.solver.core.pods.workload import Workload
@@ -70,6 +71,24 @@ class Alone:
         ]
         found = {group.shape.id for group in placed if group.leads is None}
         return [group for group in placed if group.leads is None or group.leads in found]
+
+    def lifted(self, late: Sequence[Group], levels: frozenset[int]) -> frozenset[int]:
+        """Return the priorities of pods without a place that get one where they go by priority.
+
+        Args:
+            late: their groups.
+            levels: the priorities that are told apart.
+        """
+        team = self._with_needed(late)
+        alone = self.pack(by_priority(team, levels))
+        short = short_gangs(self.snapshot, self.work, alone)
+        lacking = without_places(self.tried, late)
+        return frozenset(
+            lacking[uid]
+            for group, left in zip(alone.groups, alone.left, strict=True)
+            for uid, gang in zip(group.uids[: len(group.uids) - left], group.gangs, strict=False)
+            if uid in lacking and gang not in short
+        )
 
     def _with_needed(self, late: Sequence[Group]) -> list[Group]:
         """Return the groups and, but for too many, those near whom they have to be."""

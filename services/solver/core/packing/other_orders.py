@@ -11,7 +11,12 @@ from dataclasses import replace
 from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.packing.alone import Alone, members, without_place
 from services.solver.core.packing.gangs import Pack, Whole, whole
-from services.solver.core.packing.priorities import by_priority, is_better, passed_over
+from services.solver.core.packing.priorities import (
+    MOST_LEVELS,
+    by_priority,
+    is_better,
+    passed_over,
+)
 from services.solver.core.pods.choice import choice_of_volumes
 from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.workload import Workload
@@ -28,12 +33,10 @@ def in_best_order(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> tupl
     Returns:
         The pods in the order that serves them best, and how packing ended in it.
     """
-    found = whole(snapshot, work, pack)
-    for wanted in (_by_priority, _by_volumes):
-        late = (*without_place(found.packer), *members(snapshot, work, found.short))
-        order = wanted(Alone(snapshot, work, found.packer, pack), late) if late else None
-        if order is None:
-            continue
+    work, found = _by_priority(snapshot, work, pack)
+    late = (*without_place(found.packer), *members(snapshot, work, found.short))
+    order = _by_volumes(Alone(snapshot, work, found.packer, pack), late) if late else None
+    if order is not None:
         other = replace(work, groups=order)
         tried = whole(snapshot, other, pack)
         if is_better(tried.packer, found.packer):
@@ -41,12 +44,29 @@ def in_best_order(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> tupl
     return work, found
 
 
-def _by_priority(alone: Alone, late: Sequence[Group]) -> tuple[Group, ...] | None:
-    """Return the queue by priority; None if that could help nobody."""
+def _by_priority(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> tuple[Workload, Whole]:
+    """Pack with those first who are left out for a lower priority, until nobody else is."""
+    queue, found = work.groups, whole(snapshot, work, pack)
+    levels = frozenset[int]()
+    while len(levels) < MOST_LEVELS:
+        late = (*without_place(found.packer), *members(snapshot, work, found.short))
+        more = _levels(Alone(snapshot, work, found.packer, pack), late) if late else frozenset()
+        if more <= levels:
+            break
+        levels |= more
+        other = replace(work, groups=by_priority(queue, levels))
+        tried = whole(snapshot, other, pack)
+        if not is_better(tried.packer, found.packer):
+            break
+        work, found = other, tried
+    return work, found
+
+
+def _levels(alone: Alone, late: Sequence[Group]) -> frozenset[int]:
+    """Return the priorities of those left out whom going first may help."""
     levels = passed_over(alone.tried, late)
     above = [group for group in late if not levels.isdisjoint(group.priorities)]
-    levels = passed_over(alone.tried, alone.helped(above)) if above else frozenset()
-    return by_priority(alone.work.groups, levels) if levels else None
+    return levels & alone.lifted(above, levels) if above else frozenset()
 
 
 def _by_volumes(alone: Alone, late: Sequence[Group]) -> tuple[Group, ...] | None:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from services.solver.core.packing.packing import Packer
 from services.solver.core.pods.grouping import Group
 
-_MOST_LEVELS = 8
+MOST_LEVELS = 8
 """How many priorities are told apart, the highest of those that are left out."""
 
 
@@ -35,19 +35,25 @@ def passed_over(packer: Packer, late: Iterable[Group]) -> frozenset[int]:
 
     Args:
         packer: how packing ended.
-        late: the groups that it is about.
+        late: the groups that it is about; those that were not packed have no place.
     """
-    placed = _placed(packer)
-    if len(placed) == 0:
+    least = min(_placed(packer), default=None)
+    if least is None:
         return frozenset()
-    least, wanted = min(placed), {group.uids for group in late}
-    return frozenset(
-        priority
-        for group, ordered, left in _pairs(packer)
-        if left and group.uids in wanted
-        for priority in ordered.priorities[-left:]
-        if priority > least
-    )
+    lacking = without_places(packer, late).values()
+    return frozenset(priority for priority in lacking if priority > least)
+
+
+def without_places(packer: Packer, groups: Iterable[Group]) -> dict[str, int]:
+    """Return the priorities of the pods of some groups that have no place, by uid."""
+    found: dict[str, int] = {}
+    unknown = {group.uids: group for group in groups}
+    for group, ordered, left in _pairs(packer):
+        if unknown.pop(group.uids, None) is not None and left:
+            found.update(zip(ordered.uids[-left:], ordered.priorities[-left:], strict=True))
+    for group in unknown.values():
+        found.update(zip(group.uids, group.priorities, strict=True))
+    return found
 
 
 def by_priority(groups: Sequence[Group], levels: Iterable[int]) -> tuple[Group, ...]:
@@ -57,7 +63,7 @@ def by_priority(groups: Sequence[Group], levels: Iterable[int]) -> tuple[Group, 
         groups: in the order of the queue.
         levels: the priorities; of many only the highest are told apart.
     """
-    steps = sorted({-one for one in levels})[:_MOST_LEVELS]
+    steps = sorted({-one for one in levels})[:MOST_LEVELS]
     of_gang = defaultdict[str, int](lambda: len(steps))
     for group in groups:
         for gang, priority in zip(group.gangs, group.priorities, strict=True):

@@ -8,7 +8,7 @@ from services.solver.core import packed
 from services.solver.core.packing.packing import Packer
 from services.solver.core.packing.priorities import by_priority
 from services.solver.core.pods.grouping import Group
-from tests.support.builders import a_node, a_pod, a_shape
+from tests.support.builders import a_node, a_pod, a_shape, amounts
 from tests.unit.services.solver.core.asking import left_over, plan_of
 
 SMALL, LARGE, HUGE = a_shape(1, cpu="1"), a_shape(2, cpu="3"), a_shape(3, cpu="100")
@@ -127,3 +127,20 @@ def test_all_is_packed_anew_only_where_priority_may_decide(
 
     assert left_over(plan) == left
     assert packings == expected
+
+
+def test_who_goes_first_displaces_nobody_of_a_higher_priority_than_one_who_stays() -> None:
+    shapes = [
+        a_shape(1, cpu="4", memory="10Gi"),
+        a_shape(2, cpu="50m", memory="20Gi"),
+        *(a_shape(number, cpu=f"{number}m", memory="1Gi") for number in range(60, 80)),
+    ]
+    middle = [a_pod(f"middle-{one.id}", one.id, priority=2) for one in shapes[2:]]
+    pods = [a_pod("low", 1), a_pod("high", 2, priority=3), *middle]
+    node = a_node("n1", allocatable=amounts(cpu=8, memory="32Gi", pods=110))
+
+    plan = plan_of(shapes=shapes, pods=pods, nodes=[node], nodepools=[])
+
+    assert "uid-low" in plan.without_place()
+    assert "uid-high" not in plan.without_place()
+    assert left_over(plan) == 1 + 8
