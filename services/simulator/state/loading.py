@@ -26,6 +26,7 @@ from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import DEFAULTS
 from services.simulator.script.hands import Hands
+from services.simulator.state.templates import missing_revisions
 
 _NAMESPACES = "namespaces"
 _LAST = 2**63
@@ -82,6 +83,8 @@ def load(
     for one in sorted(_last_of_each(found), key=_rank):
         _load(work, one)
     _keep_strangers(work, found)
+    for one in list(missing_revisions(store)):
+        _load(work, one)
     work.notes += [
         f"{count} objects of {kind} left out: the simulator does not serve that kind"
         for kind, count in sorted(work.unknown.items())

@@ -39,7 +39,7 @@ class Revisions:
                 if one["revision"] == newest or is_deleting(owner):
                     return one
                 return self._api.update(REVISIONS, {**one, "revision": newest + 1})
-        made = _new(owner, newest + 1)
+        made = named(owner, pods.hash_of(owner["spec"]["template"]), newest + 1)
         return made if is_deleting(owner) else self._api.create(REVISIONS, made)
 
     def of(self, owner: Object) -> dict[str, Object]:
@@ -79,9 +79,9 @@ def template_of(revision: Mapping[str, Any]) -> Object:
     return template
 
 
-def _new(owner: Object, number: int) -> Object:
+def named(owner: Object, digest: str, number: int) -> Object:
+    """Return a new revision of an owner's present template, by the hash that it is to have."""
     meta, template = owner["metadata"], owner["spec"]["template"]
-    digest = pods.hash_of(template)
     is_daemon = owner["kind"] == "DaemonSet"
     labels = {**(template["metadata"].get("labels") or {})}
     labels[DAEMON_HASH if is_daemon else _SET_HASH] = digest

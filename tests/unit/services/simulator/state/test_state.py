@@ -284,6 +284,24 @@ def test_pods_of_sets_whose_templates_were_redacted_are_no_old_ones() -> None:
     run_virtual(scenario())
 
 
+def test_pods_of_sets_without_revisions_in_the_input_are_no_old_ones() -> None:
+    async def scenario() -> None:
+        server = await a_lived_cluster()
+        found = await capture(MemoryKubeApi(server), Wish())
+        text = json.dumps(found.objects)
+        for one in server.direct.list("controllerrevisions.apps"):
+            text = text.replace(hash_of(one), f"x{hash_of(one)[1:]}")
+        given = [one for one in json.loads(text) if one["kind"] != "ControllerRevision"]
+        settings = Settings(state=Path("given"))
+        again = new_server(settings, a_runtime("simulator"))
+        load(again.store, Hands(again.store, again.direct), [("pods", one) for one in given])
+        before = names(again)
+        await lived(again, settings, 60)
+        assert names(again) == before
+
+    run_virtual(scenario())
+
+
 def test_pods_that_ran_run_on_and_are_replaced_when_they_go(tmp_path: Path) -> None:
     path = tmp_path / "state.gz"
 
