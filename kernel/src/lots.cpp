@@ -59,7 +59,12 @@ Lots::Lots(Packing& packing, std::vector<double> worth, std::vector<int> weights
             if (!topology_.tally(rule.tally).on_hosts()) continue;
             any_may_move_ &= !ask.real_hosts;
             if (!rule.own) kept_.insert(rule.tally);
-            if (rule.min_domains) relying_.insert(counter(rule.tally));
+            if (!rule.min_domains) continue;
+            relying_.insert(counter(rule.tally));
+            const bool stands = placement.bin < packing_.bins().standing();
+            if (stands && topology_.tally(rule.tally).count(placement.bin) > rule.max_skew) {
+                any_may_move_ = false;
+            }
         }
         for (const AffinityRule& rule : ask.rules.affinity) {
             for (const int tally : rule.tallies) {

@@ -9,6 +9,7 @@
 
 #include <tuple>
 
+#include "foresight.h"
 #include "session.h"
 
 namespace joiner {
@@ -147,6 +148,17 @@ std::optional<Amount> least_on_hosts(Session& self, int ask, int rule) {
     return topology.least_on_hosts(topology.ask(ask), topology.ask(ask).rules.spread.at(rule));
 }
 
+std::vector<std::tuple<int, std::optional<int>, Amount, bool>> surprises_of(
+    Session& self, const std::vector<int>& hard) {
+    std::vector<std::tuple<int, std::optional<int>, Amount, bool>> found;
+    for (const Surprise& one : surprises(self.packing, hard)) {
+        const std::optional<int> domain =
+            one.number < 0 ? std::nullopt : std::optional<int>(one.number);
+        found.emplace_back(one.tally, domain, one.pods, one.open);
+    }
+    return found;
+}
+
 // What a packing is about.
 void bind_making(nb::class_<Session>& bound) {
     bound
@@ -187,6 +199,13 @@ void bind_making(nb::class_<Session>& bound) {
         .def(
             "release", [](Session& self, int tally) { self.packing.topology().release(tally); },
             "tally"_a, "Let those who have to be together with a tally's pods go elsewhere, too.")
+        .def(
+            "foresee",
+            [](Session& self, int tally, std::optional<int> domain, Amount pods) {
+                self.packing.topology().foresee(tally, domain.value_or(-1), pods);
+            },
+            "tally"_a, "domain"_a.none(), "pods"_a,
+            "Let a tally look at a domain, or at a host, that only a later claim will make.")
         .def(
             "hold", [](Session& self, int shape) { self.packing.topology().hold(shape); },
             "shape"_a)
@@ -250,6 +269,9 @@ void bind_counts(nb::class_<Session>& bound) {
             [](const Session& self, int claim) { return self.packing.topology().is_held(claim); },
             "claim"_a)
         .def("eligible", &eligible, "ask"_a, "tally"_a)
+        .def("surprises", &surprises_of, "hard"_a,
+             "Return what came up after pods were placed whom it keeps from being bound: tally, "
+             "domain or None for a host, pods, whether the domain may be avoided.")
         .def("least_on_hosts", &least_on_hosts, "ask"_a, "rule"_a)
         .def(
             "total",

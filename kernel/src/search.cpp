@@ -54,8 +54,8 @@ Search::Search(Packing& packing, Start start)
         const Amount* used = packing.bins().used(static_cast<int>(claim));
         load.used.assign(used, used + classes_.resources());
         load.fixed = is_fixed(load, markets[classes_[load.known].pool]);
+        sights_.add({load.known, used});
         load.used.assign(classes_.resources(), 0);
-        sights_.add(load.known);
     }
     for (const Placement& placement : packing.placements()) {
         const int claim = placement.bin - packing.bins().standing();
@@ -237,15 +237,16 @@ void Search::fill_others(Ruin& ruin) {
 
 // Puts what was found in place of what was there, unless that would break a rule.
 bool Search::keep(Ruin& ruin) {
-    std::vector<int> before;
-    std::vector<int> after;
-    for (const int claim : ruin.taken) before.push_back(loads_[claim].known);
-    for (const int claim : ruin.joined) before.push_back(loads_[claim].known);
-    for (const Load& load : ruin.loads) after.push_back(load.known);
-    for (const Load& load : ruin.filled) after.push_back(load.known);
+    const auto seen = [](const Load& load) { return Sights::Claim{load.known, load.used.data()}; };
+    std::vector<Sights::Claim> before;
+    std::vector<Sights::Claim> after;
+    for (const int claim : ruin.taken) before.push_back(seen(loads_[claim]));
+    for (const int claim : ruin.joined) before.push_back(seen(loads_[claim]));
+    for (const Load& load : ruin.loads) after.push_back(seen(load));
+    for (const Load& load : ruin.filled) after.push_back(seen(load));
     if (!sights_.may_replace(before, after)) return false;
-    for (const int known : before) sights_.remove(known);
-    for (const int known : after) sights_.add(known);
+    for (const Sights::Claim& claim : before) sights_.remove(claim);
+    for (const Sights::Claim& claim : after) sights_.add(claim);
     for (std::size_t index = 0; index < ruin.joined.size(); ++index) {
         loads_[ruin.joined[index]] = std::move(ruin.filled[index]);
     }

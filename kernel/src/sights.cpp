@@ -13,33 +13,35 @@ Sights::Sights(Packing& packing) : topology_(packing.topology()), classes_(packi
             sight.admission = tally.admission;
             sight.several |= rule.min_domains > 0;
             sight.standing = tally.standing;
+            sight.known = tally.standing | tally.foreseen;
         }
     }
     for (auto& [_, sight] : found) all_.push_back(std::move(sight));
 }
 
-bool Sights::may_replace(const std::vector<int>& those, const std::vector<int>& these) {
+bool Sights::may_replace(const std::vector<Claim>& those, const std::vector<Claim>& these) {
     for (std::size_t index = 0; index < all_.size(); ++index) {
         const Sight& sight = all_[index];
-        for (const int known : these) {
+        for (const Claim& claim : these) {
             bool is_new = false;
-            (there(known)[index] - sight.standing).each([&](int number) {
+            (there(index, claim) - sight.known).each([&](int number) {
                 const auto claims = sight.possible.find(number);
                 is_new |= claims == sight.possible.end() || !claims->second;
             });
             if (is_new) return false;
         }
-        if (sight.several && !keeps_several(sight, index, those, these)) return false;
+        if (sight.several && !keeps_several(index, those, these)) return false;
     }
     return true;
 }
 
-bool Sights::keeps_several(const Sight& sight, std::size_t index, const std::vector<int>& those,
-                           const std::vector<int>& these) {
+bool Sights::keeps_several(std::size_t index, const std::vector<Claim>& those,
+                           const std::vector<Claim>& these) {
+    const Sight& sight = all_[index];
     std::map<int, int> left;
-    const auto tell = [&](const std::vector<int>& classes, int by) {
-        for (const int known : classes) {
-            const DomainSet& domains = there(known)[index];
+    const auto tell = [&](const std::vector<Claim>& claims, int by) {
+        for (const Claim& claim : claims) {
+            const DomainSet domains = there(index, claim);
             if (domains.single()) domains.each([&](int number) { left[number] += by; });
         }
     };
@@ -52,33 +54,39 @@ bool Sights::keeps_several(const Sight& sight, std::size_t index, const std::vec
     });
 }
 
-const std::vector<DomainSet>& Sights::there(int known) {
-    const auto [found, is_new] = there_.try_emplace(known);
+DomainSet Sights::there(std::size_t sight, const Claim& claim) {
+    const auto [found, is_new] = parts_.try_emplace(claim.known);
     if (is_new) {
-        for (const Sight& sight : all_) found->second.push_back(where(sight, known));
+        for (const Sight& one : all_) found->second.push_back(parts(one, claim.known));
     }
-    return found->second;
+    DomainSet domains;
+    for (const auto& [narrower, where] : found->second[sight]) {
+        if (narrower == claim.known || classes_[narrower].has_room(claim.used)) domains |= where;
+    }
+    return domains;
 }
 
-DomainSet Sights::where(const Sight& sight, int known) {
-    DomainSet found;
+Sights::Parts Sights::parts(const Sight& sight, int known) {
+    Parts found;
+    const auto add = [&](int narrower) {
+        DomainSet domains = classes_.domains(narrower, sight.key);
+        domains.remove(0);
+        found.emplace_back(narrower, std::move(domains));
+    };
     if (sight.admission < 0) {
-        found = classes_.domains(known, sight.key);
+        add(known);
     } else {
-        for (const int narrower : topology_.admitted(sight.admission, known)) {
-            found |= classes_.domains(narrower, sight.key);
-        }
+        for (const int narrower : topology_.admitted(sight.admission, known)) add(narrower);
     }
-    found.remove(0);
     return found;
 }
 
-void Sights::count(int known, int by) {
-    const std::vector<DomainSet>& domains = there(known);
+void Sights::count(const Claim& claim, int by) {
     for (std::size_t index = 0; index < all_.size(); ++index) {
         Sight& sight = all_[index];
-        const bool certain = domains[index].single();
-        domains[index].each([&](int number) {
+        const DomainSet domains = there(index, claim);
+        const bool certain = domains.single();
+        domains.each([&](int number) {
             sight.possible[number] += by;
             if (certain) sight.certain[number] += by;
         });

@@ -12,13 +12,18 @@ namespace joiner {
 
 class Sights {
 public:
+    // A claim: its class, and what its pods use.
+    struct Claim {
+        int known;
+        const Amount* used;
+    };
     explicit Sights(Packing& packing);
 
-    // Counts claims of a class, or no longer.
-    void add(int known) { count(known, 1); }
-    void remove(int known) { count(known, -1); }
-    // Whether claims of these classes may take the place of those.
-    bool may_replace(const std::vector<int>& those, const std::vector<int>& these);
+    // Counts a claim, or no longer.
+    void add(const Claim& claim) { count(claim, 1); }
+    void remove(const Claim& claim) { count(claim, -1); }
+    // Whether these claims may take the place of those.
+    bool may_replace(const std::vector<Claim>& those, const std::vector<Claim>& these);
 
 private:
     // What constraints over one key look at that admit the same nodes.
@@ -28,22 +33,28 @@ private:
         // Whether one of them wants several domains.
         bool several = false;
         DomainSet standing;
+        // The same and those that somebody has counted on.
+        DomainSet known;
         // By domain: claims that may be there, and claims that will be.
         std::map<int, int> possible;
         std::map<int, int> certain;
     };
 
-    // Returns by sight where claims of a class may be seen.
-    const std::vector<DomainSet>& there(int known);
-    DomainSet where(const Sight& sight, int known);
-    void count(int known, int by);
-    bool keeps_several(const Sight& sight, std::size_t index, const std::vector<int>& those,
-                       const std::vector<int>& these);
+    // What a class may become of all that a constraint looks at, and in which domains that is.
+    using Parts = std::vector<std::pair<int, DomainSet>>;
+
+    // Returns where a claim may be seen.
+    DomainSet there(std::size_t sight, const Claim& claim);
+    Parts parts(const Sight& sight, int known);
+    void count(const Claim& claim, int by);
+    bool keeps_several(std::size_t index, const std::vector<Claim>& those,
+                       const std::vector<Claim>& these);
 
     Topology& topology_;
     ClaimClasses& classes_;
     std::vector<Sight> all_;
-    std::map<int, std::vector<DomainSet>> there_;
+    // By class, then by sight.
+    std::map<int, std::vector<Parts>> parts_;
 };
 
 }  // namespace joiner

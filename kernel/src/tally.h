@@ -36,9 +36,14 @@ struct Tally {
     // Domains of the standing bins that it looks at, and of those that are nodes already.
     DomainSet standing;
     DomainSet nodes;
-    // Domains of claims that it looks at: of such as end up there, and of such as may.
+    // Domains that claims will make that are not here yet, and whether they make another host.
+    DomainSet foreseen;
+    bool host_foreseen = false;
+    // Domains of claims that it looks at: of such as end up there, and of such as may; and of those
+    // at which it looks whatever they become.
     DomainSet opened;
     DomainSet open;
+    DomainSet sure;
     // How many of the opened claims are in these.
     std::size_t seen = 0;
     // Whether it looks at claims, by their class, as far as known.
@@ -49,6 +54,10 @@ struct Tally {
     // How many there are at least.
     Amount certain(int number) const {
         return count(number) - at(doubtful, number) - (counts_virtual ? 0 : at(virtuals, number));
+    }
+    // How many there may be, but for those that are not there for who asks.
+    Amount likely(int number) const {
+        return count(number) - (counts_virtual ? 0 : at(virtuals, number));
     }
     // How many there are at least, wherever that is.
     Amount anywhere() const { return counts_virtual ? total : total - virtual_total; }

@@ -163,6 +163,12 @@ bool Topology::admits_claim(int admission, int claim) {
     });
 }
 
+bool Topology::surely_admits(int admission, int known) {
+    if (admission < 0) return true;
+    const std::vector<int>& found = admitted(admission, known);
+    return std::find(found.begin(), found.end(), known) != found.end();
+}
+
 // Returns what claims of a class may become of all that an admission looks at.
 const std::vector<int>& Topology::admitted(int admission, int known) {
     return remembered(admitted_, {admission, known},
@@ -177,7 +183,7 @@ void Topology::settle() {
         opened_.push_back({bins_.class_of(claim), claim});
     }
     for (const auto& tally : tallies_) {
-        tally->opened = tally->open = DomainSet();
+        tally->opened = tally->open = tally->sure = DomainSet();
         tally->seen = 0;
         tally->looks_at.clear();
     }
@@ -200,6 +206,7 @@ void Topology::see_opened(Tally& tally) {
         DomainSet all = classes_.domains(known, tally.key);
         all.remove(0);
         (all.single() ? tally.opened : tally.open) |= there;
+        if (all.single() && surely_admits(tally.admission, known)) tally.sure |= all;
     }
 }
 
@@ -277,7 +284,7 @@ const std::map<int, Topology::Turn>& Topology::turns(int id, int key) {
 std::pair<DomainSet, DomainSet> Topology::eligible(const Ask& ask, int id) {
     Tally& tally = *tallies_.at(id);
     see_opened(tally);
-    const DomainSet real = tally.standing | tally.opened;
+    const DomainSet real = tally.standing | tally.opened | tally.foreseen;
     return {real, (reach(ask, tally.key) | tally.open) - real};
 }
 
@@ -326,21 +333,72 @@ Amount Topology::least_arriving(const Ask& ask, int tally) {
 
 Topology::Hosts Topology::looked_at(Tally& tally) {
     Hosts found;
+    if (tally.host_foreseen) found.counts.push_back(0);
     for (int bin = 0; bin < bins_.size(); ++bin) {
-        bool looks = true;
-        if (bin < bins_.standing()) {
-            looks = tally.admitted.empty() || tally.admitted[bin];
-        } else if (tally.admission >= 0) {
-            const int claim = bin - bins_.standing();
-            looks = remembered(tally.looks_at, bins_.class_of(claim),
-                               [&] { return admits_claim(tally.admission, claim); });
-        }
-        if (!looks) continue;
+        if (!looks_at(tally, bin)) continue;
         found.counts.push_back(tally.certain(bin));
         // Nobody counts a claim in flight before its node is there.
-        found.there += will_be_node(bin);
+        const int claim = bin - bins_.standing();
+        const bool sure = claim < 0 || surely_admits(tally.admission, bins_.class_of(claim));
+        found.there += sure && will_be_node(bin);
     }
     return found;
+}
+
+bool Topology::looks_at(Tally& tally, int bin) {
+    if (bin < bins_.standing()) return tally.admitted.empty() || tally.admitted[bin];
+    if (tally.admission < 0) return true;
+    const int claim = bin - bins_.standing();
+    return remembered(tally.looks_at, bins_.class_of(claim),
+                      [&] { return admits_claim(tally.admission, claim); });
+}
+
+std::vector<int> Topology::hosts(int id) {
+    Tally& tally = *tallies_.at(id);
+    std::vector<int> found;
+    for (int bin = 0; bin < bins_.size(); ++bin) {
+        if (looks_at(tally, bin)) found.push_back(bin);
+    }
+    return found;
+}
+
+DomainSet Topology::seen(int id) {
+    Tally& tally = *tallies_.at(id);
+    see_opened(tally);
+    return tally.standing | tally.opened;
+}
+
+std::vector<int> Topology::places(int id, int bin) {
+    Tally& tally = *tallies_.at(id);
+    if (!admits(tally, bin) || !has_key(tally, bin)) return {};
+    if (tally.on_hosts()) return {bin};
+    if (bin < bins_.standing()) {
+        const int number = domain_of(tally.key)[bin];
+        return number > 0 ? std::vector<int>{number} : std::vector<int>{};
+    }
+    std::vector<int> found;
+    classes_.domains(bins_.class_of(bin - bins_.standing()), tally.key).each([&](int number) {
+        if (number > 0) found.push_back(number);
+    });
+    return found;
+}
+
+bool Topology::are_enough(const SpreadRule& rule) {
+    if (!rule.min_domains) return true;
+    Tally& tally = *tallies_[rule.tally];
+    if (tally.on_hosts()) return looked_at(tally).there >= rule.min_domains;
+    see_opened(tally);
+    return (tally.nodes | tally.sure).size() >= rule.min_domains;
+}
+
+void Topology::foresee(int id, int number, Amount pods) {
+    Tally& tally = *tallies_.at(id);
+    if (number < 0) {
+        tally.host_foreseen = true;
+        return;
+    }
+    tally.foreseen.add(number);
+    if (pods) tally.add(number, pods, Presence::kPerhaps);
 }
 
 }  // namespace joiner

@@ -33,6 +33,9 @@ public:
     // Lets those who have to be together with a tally's pods go elsewhere, too: the volume that
     // they share was there before, and can be used wherever it says.
     void release(int tally);
+    // Lets a tally look at a domain, or with -1 at a host, that only a later claim will make; and
+    // at so many more pods there, which may come.
+    void foresee(int tally, int number, Amount pods);
     // What other pods mean for asks that are alike in it.
     int add_rules(Rules rules);
     const Rules& rules(int id) const { return rules_.at(id); }
@@ -97,6 +100,15 @@ public:
     Amount least_with_new_host(const SpreadRule& rule, Amount coming);
     // How many pods that a tally counts come to any node that the pod could get.
     Amount least_arriving(const Ask& ask, int tally);
+    // The hosts that a tally looks at, and the domains that are there.
+    std::vector<int> hosts(int tally);
+    DomainSet seen(int tally);
+    // The domains in which pods on a bin are counted, or its own number for hosts.
+    std::vector<int> places(int tally, int bin);
+    // Whether a bin is a node already.
+    bool is_node(int bin) const { return bin < nodes_; }
+    // Whether pods find nodes in as many domains, or on as many hosts, as a constraint wants.
+    bool are_enough(const SpreadRule& rule);
     // Returns what claims of a class may become of all that a spread constraint looks at.
     const std::vector<int>& admitted(int admission, int known);
 
@@ -105,11 +117,14 @@ private:
     void see_opened(Tally& tally);
     bool admits(Tally& tally, int bin);
     bool admits_claim(int admission, int claim);
+    // Whether an admission looks at claims of a class whatever they become.
+    bool surely_admits(int admission, int known);
     bool has_key(const Tally& tally, int bin);
     // Whether a pod of this plan finds a node there: it is one, is bought, or pods wait for it.
     bool will_be_node(int bin) const;
     void expect(int bin);
-    // The hosts that a tally looks at.
+    bool looks_at(Tally& tally, int bin);
+    // How many pods there are on the hosts that a tally looks at.
     struct Hosts {
         // How many pods there are at least on each.
         Amounts counts;

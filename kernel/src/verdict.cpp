@@ -156,7 +156,7 @@ private:
         const Amount coming = topology_.arriving(arrivals_, rule.tally);
         if (coming || rule.own) found_.batch = 1;
         // Nobody counts a claim in flight before its node is there.
-        const DomainSet nodes = tally.nodes | tally.opened;
+        const DomainSet nodes = tally.nodes | tally.sure;
         const Amount there_are = nodes.size();
         std::vector<int> allowed;
         for (int number = 1; number < topology_.domains().count(tally.key); ++number) {

@@ -51,6 +51,10 @@ class Domains:
             found |= 1 << number
         return found
 
+    def number(self, key: str, value: str) -> int:
+        """Return the number of a value, which is new if nobody has met it."""
+        return members(self.bits(key, (value,)))[0]
+
     def count(self, key: str) -> int:
         """Return how many numbers are in use, that of absence included."""
         return len(self._values.get(key, ("",)))

@@ -8,9 +8,9 @@ done before anybody asks.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from libs.domain.errors import Unavailable
 from services.solver.core.answer.answer import Answer, answer
 from services.solver.core.packing.encode import Encoded, problem
+from services.solver.core.packing.foresight import foreseeing
 from services.solver.core.packing.gang_orders import Most
 from services.solver.core.packing.latecomers import with_latecomers_first
 from services.solver.core.packing.other_orders import in_best_order
@@ -69,9 +69,7 @@ def packed(encoded: Encoded, cancelled: Cancelled, first: Packer | None = None) 
 
     def pack(groups: tuple[Group, ...]) -> Packer:
         while True:
-            packer = begun(groups)
-            if not packer.run():
-                raise Unavailable("the caller has gone away")
+            packer = foreseeing(encoded, begun(groups), cancelled)
             if not packer.crowded:
                 return packer
             groups = tuple(

@@ -42,6 +42,7 @@ from services.solver.core.standing.free_volumes import FreeVolumes
 from services.solver.core.standing.standing import Standing, standing
 from services.solver.core.standing.standing_input import StandingInput
 from services.solver.core.topology.algebra import Algebra
+from services.solver.core.topology.foreseen import Foreseen
 from services.solver.core.topology.grants import Grants
 from services.solver.core.topology.ground import Ground
 from services.solver.core.topology.topology import Topology
@@ -213,8 +214,16 @@ def _reach(encoded: Encoded) -> Reach:
     return lambda ask, key, count: supply().values(ask, key, count)
 
 
-def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
-    """Return the packing problem for these of the waiting pods, with nothing packed yet."""
+def problem(
+    encoded: Encoded, groups: tuple[Group, ...], foreseen: Iterable[Foreseen] = ()
+) -> Problem:
+    """Return the packing problem for these of the waiting pods, with nothing packed yet.
+
+    Args:
+        encoded: the cluster.
+        groups: the pods.
+        foreseen: what its claims are known to make.
+    """
     domains = _domains(encoded)
     classes = ClaimClasses(domains)
     reservations = instances_left(encoded.templates if _reserves(encoded.options) else ())
@@ -236,6 +245,7 @@ def problem(encoded: Encoded, groups: tuple[Group, ...]) -> Problem:
         dict(encoded.snapshot.namespaces),
         _daemon_shapes(encoded.snapshot),
     )
+    topology.foresee(foreseen)
     return Problem(
         dimensions=encoded.dimensions,
         pods=encoded.snapshot.pods,

@@ -33,6 +33,7 @@ from services.solver.core.packing.targets import Targets, in_order_of_placement
 from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.precedence import with_less_choice
+from services.solver.core.topology.foreseen import Foreseen
 from services.solver.core.topology.grants import needs_grant
 from services.solver.core.vectors import Ints
 
@@ -106,6 +107,25 @@ class Packer:
         for index, count in self._nominated.held.values():
             self.left[index] += count
         return True
+
+    def surprises(self) -> tuple[Foreseen, ...]:
+        """Return what came up after pods were placed whom it keeps from being bound."""
+        if not self.bins.claims or not any(asks[-1].spread for asks in self.problem.asks):
+            return ()
+        hard = [
+            self._hard(index) if self._is_spread(index) else None for index in range(len(self.left))
+        ]
+        return self.problem.topology.surprises(hard)
+
+    def _is_spread(self, index: int) -> bool:
+        """Tell whether pods of a group that have a place have to be spread."""
+        group = self.problem.groups[index]
+        placed = self.left[index] < len(group.uids) and not group.virtual
+        return placed and bool(self._hard(index).spread)
+
+    def look_again(self) -> None:
+        """Take in what has become of claims since packing ended."""
+        self.bins = self._state()
 
     @property
     def crowded(self) -> frozenset[int]:

@@ -20,6 +20,7 @@ from services.solver.core.reading.bound_pods import BoundPods
 from services.solver.core.topology.algebra import Algebra
 from services.solver.core.topology.arrivals import Arrivals, arrivals
 from services.solver.core.topology.counting import count_bound, count_daemons
+from services.solver.core.topology.foreseen import Foreseen
 from services.solver.core.topology.rules import Keeper, Rules, SpreadRule
 from services.solver.core.topology.tallies import Tallies
 from services.solver.core.topology.tally import Tally
@@ -81,6 +82,34 @@ class Topology:
             for template in self.ground.templates
         )
         self._algebra.set_arrivals(self._arrivals)
+
+    def foresee(self, foreseen: Iterable[Foreseen]) -> None:
+        """Let constraints look at what later claims will make."""
+        for one in foreseen:
+            tally = self._tallies.all[one.tally]
+            domain = self.ground.domains.number(one.key, one.value) if one.value else None
+            self._packing.foresee(tally.number, domain, one.pods)
+
+    def surprises(self, hard: Sequence[Ask | None]) -> tuple[Foreseen, ...]:
+        """Return what came up after pods were placed whom it keeps from being bound.
+
+        Args:
+            hard: by group what its pods cannot give up; None for those that are not spread.
+        """
+        asks = [-1 if ask is None else self.ask(ask) for ask in hard]
+        found = self._packing.surprises(asks)
+        tallies = {one.number: (name, one.key) for name, one in self._tallies.all.items() if found}
+        value = self.ground.domains.value
+        return tuple(
+            Foreseen(
+                tally=tallies[tally][0],
+                key=tallies[tally][1],
+                value="" if domain is None else value(tallies[tally][1], domain),
+                pods=pods,
+                avoidable=avoidable,
+            )
+            for tally, domain, pods, avoidable in found
+        )
 
     def ask(self, ask: Ask) -> int:
         """Return the number by which the kernel knows an ask."""

@@ -222,6 +222,40 @@ def test_pods_may_be_bound_before_new_nodes_bring_their_daemons() -> None:
     assert violations == []
 
 
+def test_all_new_nodes_are_there_when_pods_are_spread_over_their_domains() -> None:
+    web = [pod(n, labels=WEB, topologySpreadConstraints=spread("web")) for n in "ab"]
+    cluster = Cluster()
+    for obj in (*web, pod("c")):
+        cluster.put("Pod", obj)
+    nodes = [node(name, labels={"zone": name}) for name in ("x", "y")]
+
+    violations = check(cluster, nodes, place(a="x", b="x", c="y"))
+
+    assert rules(violations) == [("b", "PodTopologySpread")]
+
+
+def test_pods_of_nodes_that_are_there_need_not_wait_for_new_domains() -> None:
+    web = [pod(n, labels=WEB, topologySpreadConstraints=spread("web")) for n in "ab"]
+    cluster = Cluster()
+    for obj in (*web, pod("c")):
+        cluster.put("Pod", obj)
+    cluster.put("Node", node("x", labels={"zone": "x"}))
+
+    assert check(cluster, [node("y", labels={"zone": "y"})], place(a="x", b="x", c="y")) == []
+
+
+def test_who_is_spread_may_come_before_all_who_are_counted_with_them() -> None:
+    hosts = spread("web", topologyKey="kubernetes.io/hostname")
+    cluster = Cluster()
+    for name in ("n1", "n2"):
+        cluster.put("Node", node(name, labels={"kubernetes.io/hostname": name, "zone": "a"}))
+    counted = pod("z", labels=WEB, topologySpreadConstraints=spread("web"))
+    for obj in (counted, *(pod(n, labels=WEB, topologySpreadConstraints=hosts) for n in "abc")):
+        cluster.put("Pod", obj)
+
+    assert check(cluster, [], place(z="n2", a="n1", b="n2", c="n2")) == []
+
+
 def test_new_nodes_must_be_new_and_legal() -> None:
     broken = node("bad", allocatable={"cpu": "many"})
 
