@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +12,9 @@ import pytest
 import yaml
 
 from libs.domain.errors import InvalidRequest
+from libs.kube import document_files
 from libs.runtime.app import App, Runtime
+from libs.runtime.clock import SystemClock
 from libs.runtime.settings import NoSettings, SettingsError, load
 from libs.runtime.virtual import run_virtual
 from services.simulator import app, kubeconfig
@@ -132,3 +135,40 @@ def test_settings_are_read() -> None:
     assert settings.volume_limits == {"ebs.csi.aws.com": 25}
     assert settings.boot_delay == timedelta(seconds=2)
     assert settings.kubeconfig == Path("/run/kubeconfig")
+
+
+async def test_a_cluster_begins_with_a_dump_plays_a_script_and_leaves_a_dump(
+    tmp_path: Path,
+) -> None:
+    script, first, last = (tmp_path / name for name in ("script.yaml", "first.yaml", "last.gz"))
+    first.write_text("{apiVersion: v1, kind: Namespace, metadata: {name: shop}}")
+    step = "{at: 0s, apply: [{apiVersion: v1, kind: Namespace, metadata: {name: bank}}]}"
+    script.write_text(f"steps: [{step}]")
+    settings = Settings(
+        api_listen="127.0.0.1:0", script=script, state=first, save_state=last, kubeconfig=None
+    )
+    built = app.build(settings, replace(a_runtime("simulator"), clock=SystemClock()))
+
+    async with running(built):
+        pass
+    await built.close()
+
+    documents = [one for _, one in document_files.read([str(last)]) if isinstance(one, dict)]
+    assert documents[0]["kind"] == "ClusterDump"
+    names = {one["metadata"]["name"] for one in documents if one["kind"] == "Namespace"}
+    assert {"shop", "bank", "default"} <= names
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("script", r"steps\[0\]\.at: is missing"), ("state", "apiVersion: is missing")],
+)
+def test_a_script_or_a_state_that_is_wrong_stops_the_start(
+    tmp_path: Path, name: str, words: str
+) -> None:
+    path = tmp_path / "wrong.yaml"
+    path.write_text("steps: [{}]")
+    settings = replace(Settings(), **{name: path})
+
+    with pytest.raises(InvalidRequest, match=words):
+        app.build(settings, replace(a_runtime("simulator"), clock=SystemClock()))
