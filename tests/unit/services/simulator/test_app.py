@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -160,15 +160,18 @@ async def test_a_cluster_begins_with_a_dump_plays_a_script_and_leaves_a_dump(
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
-    [("script", r"steps\[0\]\.at: is missing"), ("state", "apiVersion: is missing")],
+    ("wrong", "words"),
+    [
+        pytest.param(lambda path: Settings(script=path), r"\[0\]\.at: is missing", id="script"),
+        pytest.param(lambda path: Settings(state=path), "apiVersion: is missing", id="state"),
+    ],
 )
 def test_a_script_or_a_state_that_is_wrong_stops_the_start(
-    tmp_path: Path, name: str, words: str
+    tmp_path: Path, wrong: Callable[[Path], Settings], words: str
 ) -> None:
     path = tmp_path / "wrong.yaml"
     path.write_text("steps: [{}]")
-    settings = replace(Settings(), **{name: path})
+    settings = wrong(path)
 
     with pytest.raises(InvalidRequest, match=words):
         app.build(settings, replace(a_runtime("simulator"), clock=SystemClock()))
