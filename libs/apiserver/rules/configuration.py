@@ -13,8 +13,10 @@ from typing import Any
 from libs.apiserver import names
 from libs.apiserver.checks import formed, not_negative
 from libs.apiserver.field_errors import FieldError, required, too_long, wrong
+from libs.apiserver.metadata import IMMUTABLE
 
 Object = dict[str, Any]
+Stored = Mapping[str, Any]
 _LARGEST = 1024 * 1024
 _ACCOUNT = "kubernetes.io/service-account.name"
 _NEEDED: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -84,6 +86,11 @@ def _validate_json(encoded: str, at: str) -> Iterator[FieldError]:
         json.loads(base64.b64decode(encoded))
     except ValueError as error:
         yield wrong(at, "<secret contents redacted>", str(error))
+
+
+def fixed_revision(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse other content of a ControllerRevision."""
+    return [] if new.get("data") == old.get("data") else [wrong("data", new["data"], IMMUTABLE)]
 
 
 def validate_revision(obj: Object) -> list[FieldError]:

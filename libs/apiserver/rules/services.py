@@ -62,6 +62,17 @@ def validate(obj: Object) -> list[FieldError]:
     return found
 
 
+def fixed_address(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse another address for a Service that has one."""
+    spec, before = new["spec"], old["spec"]
+    if "ExternalName" in (spec.get("type"), before.get("type")):
+        return []
+    own, known = spec.get("clusterIPs") or [""], before.get("clusterIPs") or [""]
+    if known[0] and own[0] and own[0] != known[0]:
+        return [wrong("spec.clusterIPs[0]", own, "may not change once set")]
+    return []
+
+
 def is_headless(spec: Stored) -> bool:
     """Tell whether a Service has no address of its own."""
     return bool(spec.get("clusterIP") == "None")

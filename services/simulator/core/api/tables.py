@@ -16,6 +16,7 @@ from services.simulator.core.api.negotiation import Accepted
 from services.simulator.core.api.reading import Page
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.storage import Object
+from services.simulator.core.api.strategies.workloads import TEMPLATE_GENERATION
 
 _INCLUDES = ("", "Metadata", "Object", "None")
 
@@ -101,11 +102,24 @@ def _included(obj: Object, include: str, version: str) -> Object | None:
 
 
 def metadata_only(obj: Object, version: str) -> Object:
-    """Return the PartialObjectMetadata of an object."""
+    """Return the PartialObjectMetadata of an object.
+
+    An annotation that only the old API of DaemonSets has stands in whole objects alone.
+    """
+    metadata = obj["metadata"]
+    if TEMPLATE_GENERATION in (metadata.get("annotations") or ()):
+        metadata = dict(metadata)
+        metadata["annotations"] = {
+            key: value
+            for key, value in metadata["annotations"].items()
+            if key != TEMPLATE_GENERATION
+        }
+        if not metadata["annotations"]:
+            del metadata["annotations"]
     return {
         "kind": "PartialObjectMetadata",
         "apiVersion": f"meta.k8s.io/{version}",
-        "metadata": obj["metadata"],
+        "metadata": metadata,
     }
 
 

@@ -199,11 +199,12 @@ def _next_revision(old: Sequence[Object]) -> int:
 def _number(api: DirectApi, deployment: Object, new: Object, old: Sequence[Object]) -> None:
     """Give the present template the highest revision, a rolled-back one a new number."""
     revision = str(max(_revision(new), _next_revision(old)))
-    for resource, obj in ((REPLICA_SETS, new), (DEPLOYMENTS, deployment)):
+    # With its status, so that it is no new generation of the Deployment.
+    for resource, obj, part in ((REPLICA_SETS, new, ""), (DEPLOYMENTS, deployment, "status")):
         meta = obj["metadata"]
         if (meta.get("annotations") or {}).get(REVISION) != revision:
             change = {"metadata": {"annotations": {REVISION: revision}}}
-            api.patch(resource, meta["name"], change, meta["namespace"])
+            api.patch(resource, meta["name"], change, meta["namespace"], subresource=part)
 
 
 def _replicas(replica_set: Object) -> rollout.Replicas:

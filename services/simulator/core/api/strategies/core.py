@@ -56,7 +56,8 @@ def default_secret(secret: Object) -> None:
 
 def default_limit_range(obj: Object) -> None:
     """Let containers' defaults follow from their bounds where none are given."""
-    for entry in obj["spec"].get("limits") or ():
+    obj["spec"]["limits"] = obj["spec"].get("limits") or None
+    for entry in obj["spec"]["limits"] or ():
         if entry.get("type") != "Container":
             continue
         default = {**entry.get("max", {}), **entry.get("default", {})}
@@ -115,7 +116,9 @@ SECRET = Strategy(
     validate_update=fixed_type,
     warnings=configuration.secret_warnings,
 )
-REVISION = Strategy(validate=configuration.validate_revision)
+REVISION = Strategy(
+    validate=configuration.validate_revision, validate_update=configuration.fixed_revision
+)
 LEASE = Strategy(validate=leases.validate, plain_metadata=True)
 LIMIT_RANGE = Strategy(
     default=default_limit_range,

@@ -1,14 +1,18 @@
 """Services, endpoints, ingresses and policies: what each defaults, sets and refuses."""
 
+import ipaddress
 import zlib
 
 from libs.apiserver import names
+from libs.apiserver.field_errors import FieldError, wrong
 from libs.apiserver.rules import addresses, ingresses, services
 from services.simulator.core.api.strategies.generations import count_changes, start_at_one
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 _AFFINITY_SECONDS = 10800
 _FIRST_PORT, _PORTS = 30000, 2768
+_RANGE = ipaddress.ip_network("10.96.0.0/12")
+"""The addresses that Services get."""
 
 
 def default_service(service: Object) -> None:
@@ -61,6 +65,20 @@ def _assign_ports(spec: Object, digest: int) -> None:
                 port["nodePort"] = _FIRST_PORT + (digest + index) % _PORTS
 
 
+def in_range(service: Object) -> list[FieldError]:
+    """Refuse an address that is none of those which Services get here."""
+    spec = service["spec"]
+    addresses = spec.get("clusterIPs") or [spec.get("clusterIP") or "None"]
+    try:
+        own = ipaddress.ip_address(addresses[0])
+    except ValueError:
+        return []
+    if own in _RANGE:
+        return []
+    why = f"failed to allocate IP {own}: the provided network does not match the current range"
+    return [wrong("spec.clusterIPs", addresses, why)]
+
+
 def keep_address(service: Object, old: Stored) -> None:
     """Keep the address and the ports on nodes of a Service whose sender left them out."""
     spec, before = service["spec"], old["spec"]
@@ -69,6 +87,10 @@ def keep_address(service: Object, old: Stored) -> None:
     for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
         if name in before:
             spec.setdefault(name, before[name])
+    changed = {one for one in ("clusterIP", "clusterIPs") if spec.get(one) != before.get(one)}
+    if changed == {"clusterIP"}:
+        # Who knows of one address only means all of them.
+        spec["clusterIPs"] = [spec["clusterIP"], *spec["clusterIPs"][1:]]
     if spec["type"] in ("NodePort", "LoadBalancer"):
         known = {
             (port.get("protocol"), port.get("port")): port.get("nodePort")
@@ -88,7 +110,9 @@ def default_endpoints(obj: Object) -> None:
 
 
 def default_slice(obj: Object) -> None:
-    """Fill in the name and protocol of ports."""
+    """Fill in the name and protocol of ports; an empty list is none."""
+    obj["endpoints"] = obj.get("endpoints") or None
+    obj["ports"] = obj.get("ports") or None
     for port in obj.get("ports") or ():
         port.setdefault("name", "")
         port.setdefault("protocol", "TCP")
@@ -100,12 +124,23 @@ SERVICE = Strategy(
     prepare_update=keep_address,
     check_name=names.label,
     validate=services.validate,
+    validate_new=in_range,
+    validate_update=services.fixed_address,
 )
 ENDPOINTS = Strategy(default=default_endpoints, validate=addresses.validate_endpoints)
+
+
+def count_slice(new: Object, old: Stored) -> None:
+    """Count every change but that of other metadata than labels."""
+    count_changes(new, old)
+    if (new["metadata"].get("labels") or {}) != (old["metadata"].get("labels") or {}):
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
 ENDPOINT_SLICE = Strategy(
     default=default_slice,
     prepare_create=start_at_one,
-    prepare_update=count_changes,
+    prepare_update=count_slice,
     validate=addresses.validate_slice,
     validate_update=addresses.fixed_slice,
 )

@@ -10,6 +10,13 @@ def default_claim(obj: Object) -> None:
     devices.default_claim_spec(obj["spec"])
 
 
+def prepare_claim(obj: Object, _now: str) -> None:
+    """Take an empty list of requests for none."""
+    claimed = obj["spec"].get("devices") or {}
+    if not claimed.get("requests", True):
+        claimed["requests"] = None
+
+
 def default_template(obj: Object) -> None:
     """Fill in the defaults of a ResourceClaimTemplate."""
     devices.default_claim_spec(obj["spec"].get("spec") or {})
@@ -27,7 +34,10 @@ CLASS = Strategy(
     prepare_create=start_at_one, prepare_update=count_changes, validate=devices.validate_class
 )
 CLAIM = Strategy(
-    default=default_claim, validate=devices.validate_claim, validate_update=devices.fixed_claim
+    default=default_claim,
+    prepare_create=prepare_claim,
+    validate=devices.validate_claim,
+    validate_update=devices.fixed_claim,
 )
 TEMPLATE = Strategy(
     default=default_template,

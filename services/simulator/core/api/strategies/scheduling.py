@@ -3,7 +3,7 @@
 from libs.apiserver.field_errors import FieldError, not_allowed, wrong
 from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules import priorities, runtimes
-from services.simulator.core.api.strategies.generations import count_changes, start_at_one
+from services.simulator.core.api.strategies.generations import start_at_one
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
 
@@ -25,7 +25,6 @@ def fixed_priority(new: Object, old: Stored) -> list[FieldError]:
 PRIORITY_CLASS = Strategy(
     default=default_priority_class,
     prepare_create=start_at_one,
-    prepare_update=count_changes,
     validate=priorities.validate,
     validate_update=fixed_priority,
 )

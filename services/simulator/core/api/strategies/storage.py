@@ -32,6 +32,16 @@ def start_pending(obj: Object, _now: str) -> None:
     obj["status"] = {"phase": "Pending"}
 
 
+def prepare_volume(obj: Object, now: str) -> None:
+    """Start a volume as Pending, and note since when it is."""
+    obj["status"] = {"phase": "Pending", "lastPhaseTransitionTime": now}
+
+
+def default_node(obj: Object) -> None:
+    """Take an empty list of drivers for none."""
+    obj["spec"]["drivers"] = obj["spec"].get("drivers") or None
+
+
 def fixed_class(new: Object, old: Stored) -> list[FieldError]:
     """Refuse changes of what a class says about volumes that exist."""
     return [
@@ -57,7 +67,7 @@ CLAIM = Strategy(
 )
 VOLUME = Strategy(
     default=default_volume,
-    prepare_create=start_pending,
+    prepare_create=prepare_volume,
     validate=persistent_volumes.validate,
     validate_update=persistent_volumes.fixed,
 )
@@ -68,6 +78,6 @@ DRIVER = Strategy(
     validate_update=rules.fixed_driver,
     warnings=rules.driver_warnings,
 )
-NODE = Strategy(validate=rules.validate_node)
+NODE = Strategy(default=default_node, validate=rules.validate_node)
 CAPACITY = Strategy(validate=rules.validate_capacity, validate_update=rules.fixed_capacity)
 ATTACHMENT = Strategy(validate=rules.validate_attachment, validate_update=rules.fixed_attachment)

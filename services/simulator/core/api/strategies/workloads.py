@@ -5,7 +5,7 @@ from libs.apiserver.rules import batch, budgets, pod_warnings, podspec
 from libs.apiserver.rules import workloads as rules
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy, Warnings
 
-_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
 
 def default_deployment(obj: Object) -> None:
@@ -138,21 +138,28 @@ def _count_changes(new: Object, old: Stored) -> None:
         new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
 
+def _count_with_annotations(new: Object, old: Stored) -> None:
+    """Count changes of the spec, and those of annotations, which a Deployment hands on."""
+    before = old["metadata"].get("annotations") or {}
+    if new["spec"] != old["spec"] or (new["metadata"].get("annotations") or {}) != before:
+        new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+
+
 def prepare_daemon_set(obj: Object, _now: str) -> None:
     """Note the generation of the template, as the old API did and the server still does."""
     obj["metadata"]["generation"] = 1
-    obj["metadata"].setdefault("annotations", {})[_TEMPLATE_GENERATION] = "1"
+    obj["metadata"].setdefault("annotations", {})[TEMPLATE_GENERATION] = "1"
 
 
 def update_daemon_set(new: Object, old: Stored) -> None:
     """Count changes of the spec and, in an annotation, of the template."""
     _count_changes(new, old)
-    generation = int(old["metadata"].get("annotations", {}).get(_TEMPLATE_GENERATION, "0"))
+    generation = int(old["metadata"].get("annotations", {}).get(TEMPLATE_GENERATION, "0"))
     if new["spec"]["template"] != old["spec"]["template"]:
         generation += 1
     new["metadata"]["annotations"] = {
         **new["metadata"].get("annotations", {}),
-        _TEMPLATE_GENERATION: str(generation),
+        TEMPLATE_GENERATION: str(generation),
     }
 
 
@@ -207,7 +214,7 @@ _OF_TEMPLATE_AND_NAME = template_warnings("spec", "template", names_hosts=True)
 DEPLOYMENT = Strategy(
     default=default_deployment,
     prepare_create=_start_at_one,
-    prepare_update=_count_changes,
+    prepare_update=_count_with_annotations,
     status_keeps_labels=True,
     validate=rules.validate_deployment,
     validate_update=rules.fixed_selector,
