@@ -1,8 +1,10 @@
 """The acts of a script about machines: taken back by the cloud, slow to boot, fallen silent."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from services.simulator.core.events import Note, Recorder
+from services.simulator.core.kubelet.fate import FateRule
 from services.simulator.core.objects import is_true
 from services.simulator.script import fates
 from services.simulator.script.playing import Act, Turn
@@ -20,7 +22,8 @@ def reclaim(turn: Turn) -> None:
     present = stage.api.list("nodes")
     nodes = fates.chosen(wish.nodes, present, turn.random, capacity_type=wish.capacity_type)
     gone = turn.now + wish.notice
-    fates.add_deaths(stage.book, fates.death_rules(nodes, gone))
+    rules = fates.death_rules(nodes, gone)
+    fates.add_deaths(stage.book, rules)
     message = f"the instance is taken back in {int(wish.notice.total_seconds())} s"
     note = Note(reason=NOTICE, message=message, component=COMPONENT, is_warning=True)
     recorder = Recorder(stage.api)
@@ -29,17 +32,23 @@ def reclaim(turn: Turn) -> None:
         turn.tell(turn.now, "reclaim notice", _subject(node["metadata"]["name"]), message)
     if not nodes:
         turn.tell(turn.now, "reclaim", detail="there is no such node")
-    turn.later(gone, _vanishing(turn, frozenset(node["metadata"]["uid"] for node in nodes)))
+    uids = frozenset(node["metadata"]["uid"] for node in nodes)
+    turn.later(gone, _vanishing(turn, uids, rules))
 
 
-def _vanishing(turn: Turn, uids: frozenset[str]) -> Act:
-    """Let the cloud delete the Nodes of machines that are gone."""
+def _vanishing(turn: Turn, uids: frozenset[str], rules: Sequence[FateRule]) -> Act:
+    """Let the cloud delete the Nodes of machines that are gone.
+
+    Of a Node that is held the kubelet stays dead; another of the name of one that is not may live.
+    """
 
     def act(now: datetime) -> None:
         for node in turn.stage.api.list("nodes"):
             meta = node["metadata"]
             if meta["uid"] in uids and "deletionTimestamp" not in meta:
                 gone = turn.stage.api.delete("nodes", meta["name"]).gone
+                if gone:
+                    fates.remove(turn.stage.book, (r for r in rules if r.name == meta["name"]))
                 told = "the machine is gone" if gone else "the machine is gone, its Node is held"
                 turn.tell(now, "reclaimed", _subject(meta["name"]), told)
 

@@ -153,6 +153,9 @@ def test_the_cloud_gives_notice_before_it_takes_nodes_back() -> None:
         await played.at(70)
         names = [node["metadata"]["name"] for node in played.api.list("nodes")]
         assert names == ["firm-a", "spot-b"]
+        played.api.create("nodes", a_machine("spot-a"))
+        await played.at(75)
+        assert readiness(played)["spot-a"] == "True", "another machine of that name"
 
     told = play(
         then,
