@@ -63,9 +63,12 @@ def ec2(count: int | None = None, categories: Iterable[str] = ()) -> Sold:
         categories: first letters of the families to choose from, such as c; none: all.
 
     Raises:
-        InvalidRequest: there are not so many.
+        InvalidRequest: there are not so many, or no such categories.
     """
     wanted = frozenset(categories)
+    if unknown := sorted(wanted - _categories()):
+        known = ", ".join(sorted(_categories()))
+        raise InvalidRequest(f"{unknown[0]!r} is none of {known}", field="--families")
     found = tuple(one for one in _all_ec2() if not wanted or category(one) in wanted)
     if count is not None:
         if not 0 < count <= len(found):
@@ -81,6 +84,11 @@ def ec2(count: int | None = None, categories: Iterable[str] = ()) -> Sold:
 def category(kind: InstanceType) -> str:
     """Return the category of an EC2 type: the first letter of its family."""
     return kind.requirements.single_values().get(CATEGORY, "")
+
+
+@cache
+def _categories() -> frozenset[str]:
+    return frozenset(map(category, _all_ec2()))
 
 
 @cache

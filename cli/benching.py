@@ -39,8 +39,11 @@ def chosen(asked: Asked, options: SolveOptions = _DEFAULTS) -> Workload:
     """Return the workload, to be solved with these options.
 
     Raises:
-        InvalidRequest: there is none of that name, or not so much of it.
+        InvalidRequest: there is none of that name, or not so much of it, or its types are not EC2's
+            and have no families.
     """
+    if asked.families and asked.workload in _SYNTHETIC:
+        raise InvalidRequest(f"the types of {asked.workload} have none", field="--families")
     return replace(named(asked.workload, size_of(asked)), options=options)
 
 
@@ -86,7 +89,7 @@ def for_quality(
 ) -> Callable[[], Workload]:
     """Return what gives the workload of `joiner bench quality`, whose usual sizes are others."""
     if not families:
-        families = "" if workload in _ALL_FAMILIES else "c,m,r"
+        families = "" if workload in _ALL_FAMILIES | _SYNTHETIC else "c,m,r"
     everything = families in ("", "all")
     if everything and types is None and workload not in _SYNTHETIC:
         types = len(catalogues.ec2().instance_types)

@@ -14,6 +14,7 @@ from typer import BadParameter
 from cli.options import WhatIf
 from cli.ranges import within
 from libs.domain.errors import InvalidRequest
+from libs.domain.price_change import LEAST_DELTA_PPM, MOST_DELTA_PPM
 from libs.domain.scenario import (
     AddNodes,
     CordonNodes,
@@ -39,7 +40,8 @@ _PRICE = re.compile(
     re.I,
 )
 _PPM_PER_PERCENT = 10_000
-_LEAST_PERCENT, _MOST_PERCENT = -100, 1_000_000
+_LEAST_PERCENT = LEAST_DELTA_PPM // _PPM_PER_PERCENT
+_MOST_PERCENT = MOST_DELTA_PPM // _PPM_PER_PERCENT
 _ADDED_UP = frozenset({"prices", "add_nodes"})
 """Of what saying it twice says more."""
 _PRICE_KEYS = ("zone", "type", "capacity-type")

@@ -8,6 +8,10 @@ from libs.domain.objective import PPM
 HIGHEST_NANOS_PER_HOUR = 10**15
 """A million dollars; no sum of prices leaves 64 bits."""
 
+LEAST_DELTA_PPM, MOST_DELTA_PPM = -PPM, 10_000 * PPM
+"""What a what-if may add to prices: as much as makes them nothing, or ten thousand times as much.
+"""
+
 
 def bounded(nanos: int) -> int:
     """Return the price, neither below nothing nor above the highest."""

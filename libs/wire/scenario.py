@@ -5,8 +5,8 @@ from typing import assert_never
 from joiner.solver.v1 import solver_pb2 as pb
 
 from libs.domain.errors import InvalidRequest
-from libs.domain.objective import PPM
 from libs.domain.pod import Target
+from libs.domain.price_change import LEAST_DELTA_PPM, MOST_DELTA_PPM
 from libs.domain.reason import TargetKind
 from libs.domain.scenario import (
     AddedPod,
@@ -251,7 +251,7 @@ def _decode_offering_edit(message: pb.OfferingEdit) -> EditOfferings:
         instance_type=message.instance_type,
         available=message.available if change == "available" else None,
         price_delta_ppm=(
-            within("price_delta_ppm", message.price_delta_ppm, -PPM)
+            within("price_delta_ppm", message.price_delta_ppm, LEAST_DELTA_PPM, MOST_DELTA_PPM)
             if change == "price_delta_ppm"
             else None
         ),

@@ -17,6 +17,11 @@ BAD_INPUT = 2
         pytest.param(
             ["quality", "--types", "5000"], "there are 932 such types, not 5000", id="types"
         ),
+        pytest.param(
+            ["quality", "--families", "c,zz"], "'zz' is none of a, c, d, f, g", id="families"
+        ),
+        pytest.param(["consolidate", "--families", "zz"], "'zz' is none of", id="another bench"),
+        pytest.param(["solve", "--families", "c"], "the types of peer-mix have none", id="no EC2"),
         pytest.param(["consolidate", "--node-budget", "many"], "a share such as 10%", id="budget"),
     ],
 )
