@@ -77,9 +77,7 @@ def check_premise(resource: Resource, meta: Object, old: Version) -> None:
             raise errors.invalid(resource.plural, resource.group, current["name"], [missing])
         return
     if not revision.isdecimal():
-        raise errors.internal(
-            f'Invalid value: "{revision}": strconv.ParseUint: parsing "{revision}": invalid syntax'
-        )
+        raise errors.internal(f'strconv.ParseUint: parsing "{revision}": invalid syntax')
     if revision != current["resourceVersion"]:
         raise errors.conflict(resource, current["name"])
 

@@ -207,6 +207,18 @@ def _invalid_options(errors: list[FieldError]) -> ApiError:
     return invalid("ListOptions", "meta.k8s.io", "", errors)
 
 
+def check_freshness(storage: Storage, text: str) -> None:
+    """Raise what is wrong with the resourceVersion that one object shall at least have."""
+    if not text:
+        return
+    try:
+        wanted = parse_revision(text)
+    except ValueError as malformed:
+        raise internal(f"resourceVersion: {malformed}") from malformed
+    if wanted > storage.revision:
+        raise TooLargeResourceVersion(wanted, storage.revision)
+
+
 def open_watch(storage: Storage, resource: Resource, prefix: str, options: ListOptions) -> Watch:
     """Return a watch from where the options say."""
     _check_watch(options)
@@ -313,8 +325,7 @@ def _bad_json(text: bytes) -> str:
         json.loads(text.decode("latin-1"))
     except json.JSONDecodeError as error:
         if error.pos < len(text):
-            sign = ascii(chr(text[error.pos]))
-            return f"invalid character {sign} looking for beginning of value"
+            return f"invalid character {chr(text[error.pos])!a} looking for beginning of value"
     return "unexpected end of JSON input"
 
 

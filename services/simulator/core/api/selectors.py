@@ -67,6 +67,9 @@ class _Parser:
             return Requirement(key, operator, self._values())
         value = self.take() if self.peek() not in ("", ",") else ""
         if operator in (">", "<", "gt", "lt"):
+            if not re.fullmatch(r"[+-]?[0-9]+", value):
+                why = "for 'Gt', 'Lt' operators, the value must be an integer"
+                raise _unparsed(f'values[0]: Invalid value: "{value}": {why}')
             return Requirement(key, {">": "gt", "<": "lt"}.get(operator, operator), (value,))
         return Requirement(key, "notin" if operator == "!=" else "in", (value,))
 

@@ -40,7 +40,7 @@ from services.simulator.core.api.options import (
     write_options,
 )
 from services.simulator.core.api.plugins.admission import NO_PLUGINS
-from services.simulator.core.api.reading import Page
+from services.simulator.core.api.reading import Page, check_freshness
 from services.simulator.core.api.rendering import (
     PART,
     deleted_response,
@@ -128,6 +128,7 @@ class ApiServer:
 
     def _get(self, request: Request, route: Route) -> Response:
         accept = negotiation.accepted(request.headers.get("accept", ""))
+        check_freshness(self.store.storage, request.parameter("resourceVersion"))
         source = self._source(route)
         version = source.read(route.resource, route.name, route.namespace or "")
         return self._one(request, route.resource, version, accept)

@@ -291,7 +291,10 @@ class Store:
         new["metadata"]["resourceVersion"] = old_meta["resourceVersion"]
         sent = None if subresource else decoded.managers
         self._note_managers(resource, (old.object, sent), new, subresource, options)
-        return self._settle(resource, old, new, (*decoded.warnings, *warnings), options)
+        warned = (*decoded.warnings, *warnings)
+        if subresource == "resize" and decoded.object["spec"] != old.object["spec"]:
+            old = Version(old.key, FrozenDict(), old.revision)  # written even if nothing is taken
+        return self._settle(resource, old, new, warned, options)
 
     def _note_managers(
         self,

@@ -102,7 +102,12 @@ def _check_schema(resource: Resource, config: Object) -> None:
         return
     unknown = [one.path for one in walking.unknown_fields(resource.type, config)]
     why = f".{unknown[0]}: field not declared in schema" if unknown else ""
-    if not unknown:
+    if not unknown and (repeated := fieldsets.repeated(config, shape_of(resource))) is not None:
+        *above, step = repeated
+        why = (
+            f"{fieldsets.shown(tuple(above))}: duplicate entries for key {fieldsets.shown((step,))}"
+        )
+    elif not unknown:
         try:
             codec.decode(resource.type, config, codec.Decoding())
         except Mismatch as mismatch:
@@ -135,7 +140,10 @@ def _merge_into(
     others = [replace(manager, fields=manager.fields - changed) for manager in others]
     if mine is not None:
         kept = me.fields.union(*(manager.fields for manager in others))
+        whole = merged
         merged = _prune(merged, shape, mine.fields - me.fields, kept)
+        _changed, gone = fieldsets.difference(whole, merged, shape)
+        others = [replace(manager, fields=manager.fields - gone) for manager in others]
     return merged, others
 
 
@@ -208,8 +216,16 @@ def _merge_keyed(live: list[Any], config: list[Any], shape: Shape) -> list[Any]:
 
 
 def _prune(merged: Object, shape: Shape, dropped: Fields, kept: Fields) -> Object:
-    """Remove the fields that a manager gave up and that nobody else owns."""
-    held = {path[:length] for path in kept for length in range(1, len(path) + 1)}
+    """Remove the fields that a manager gave up and that nobody else owns.
+
+    An item of a list goes even if others own some of its fields: who wants the item owns it.
+    """
+    held = {
+        path[:length]
+        for path in kept
+        for length in range(1, len(path) + 1)
+        if length == len(path) or not path[length - 1].startswith("k:")
+    }
     pruned: Any = merged
     gone: set[Path] = set()
     for path in sorted(dropped, key=len):

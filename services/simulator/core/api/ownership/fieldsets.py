@@ -99,6 +99,20 @@ def _parts(value: Any, shape: Shape) -> list[tuple[str, Any, Shape]]:
     return []
 
 
+def repeated(value: Any, shape: Shape, path: Path = ()) -> Path | None:
+    """Return the path of the first item that a list has twice, None if there is none."""
+    seen: set[str] = set()
+    for step, part, inner in _parts(value, shape):
+        below = (*path, step)
+        if step in seen:
+            return below
+        seen.add(step)
+        found = None if shape.kind is Kind.SET else repeated(part, inner, below)
+        if found is not None:
+            return found
+    return None
+
+
 def key_step(item: Any, shape: Shape) -> str:
     """Return the step to an item of a keyed list; the default of `protocol` is TCP."""
     members = item if isinstance(item, Mapping) else {}
