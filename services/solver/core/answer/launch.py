@@ -6,13 +6,14 @@ be is worked out once.
 Source: `docs/sources.md` D3.5, D4.6, D12.5, E1.4-5, 10.1.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
 from libs.domain import labels as label_keys
-from libs.domain.capacity import CapacityType, Offering
+from libs.domain.capacity import CapacityType
 from libs.domain.plan import LaunchOption, PlannedNodeClaim
 from libs.domain.requirement import Requirement
 from libs.domain.requirements import Requirements
@@ -124,8 +125,7 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
     kinds = _kinds(columns, found)
     listed = rows & _of_kinds(columns, kinds)
     found = found[listed[columns.row[found]]]
-    offered = [columns.offerings[one] for one in found.tolist()]
-    names = tuple(columns.types[kind].name for kind in kinds)
+    names = tuple(map(columns.names.__getitem__, kinds.tolist()))
     lowered = {
         key: there
         for key, there in _reached(known, rows, found).items()
@@ -133,31 +133,40 @@ def _launch_list(known: ClaimClass, rows: Bools) -> LaunchList:
     }
     requirements = _lowered(known.requirements, lowered)
     if len(found) < _allowed(known, kinds).sum():
-        zones = _one_of(label_keys.ZONE, (offering.zone for offering in offered))
+        zones = _one_of(label_keys.ZONE, (zone for zone, _ in columns.spots(found)))
         requirements = requirements.intersection(Requirements([zones]))
+    first = columns.offerings[found[0]]
     return LaunchList(
         instance_types=names,
         cheapest=LaunchOption(
             instance_type=names[0],
-            zone=offered[0].zone,
-            capacity_type=offered[0].capacity_type,
-            price_nanos_per_hour=offered[0].price_nanos_per_hour,
+            zone=first.zone,
+            capacity_type=first.capacity_type,
+            price_nanos_per_hour=first.price_nanos_per_hour,
         ),
         weight=int(columns.price[found[0]]),
-        requirements=_launch_requirements(requirements, offered, names),
+        requirements=_launch_requirements(requirements, columns, found, names),
         labels=concrete_labels(template, requirements),
-        overhead=template.overhead[np.unique(columns.row[found])].min(axis=0),
+        overhead=template.overhead[_rows_of(columns, found)].min(axis=0),
         keeps_min_values=not lowered,
         annotations=_annotations(template.offers, names, relaxed=bool(lowered)),
     )
 
 
-def _kinds(columns: CatalogueColumns, found: Ints) -> list[int]:
+def _kinds(columns: CatalogueColumns, found: Ints) -> Ints:
     """Return the types of these offerings, in their order, as many as a claim may list."""
-    return list(dict.fromkeys(columns.row_type[columns.row[found]].tolist()))[:MOST_TYPES]
+    kinds = dict.fromkeys(columns.row_type[columns.row[found]].tolist())
+    return np.array([*islice(kinds, MOST_TYPES)], np.int64)
 
 
-def _of_kinds(columns: CatalogueColumns, kinds: Sequence[int]) -> Bools:
+def _rows_of(columns: CatalogueColumns, found: Ints) -> Bools:
+    """Return (n_rows,): the rows of these offerings."""
+    there = np.zeros(len(columns.rows), np.bool_)
+    there[columns.row[found]] = True
+    return there
+
+
+def _of_kinds(columns: CatalogueColumns, kinds: Ints) -> Bools:
     """Return (n_rows,): the rows of these types."""
     among = np.zeros(len(columns.types), np.bool_)
     among[kinds] = True
@@ -176,10 +185,11 @@ def _reached(known: ClaimClass, rows: Bools, found: Ints) -> dict[str, int]:
     there = {key: min_values.achieved(known, listed, key) for key in wanted}
     if there.keys().isdisjoint((label_keys.ZONE, label_keys.CAPACITY_TYPE)):
         return there
-    offered = [columns.offerings[one] for one in found[listed[columns.row[found]]].tolist()]
-    stated = {label_keys.CAPACITY_TYPE: len({one.capacity_type for one in offered})}
+    offered = found[listed[columns.row[found]]]
+    spots = columns.spots(offered)
+    stated = {label_keys.CAPACITY_TYPE: len({kind for _, kind in spots})}
     if len(offered) < _allowed(known, kinds).sum():
-        stated[label_keys.ZONE] = len({one.zone for one in offered})
+        stated[label_keys.ZONE] = len({zone for zone, _ in spots})
     return {key: min(count, stated.get(key, count)) for key, count in there.items()}
 
 
@@ -198,7 +208,7 @@ def _choice_kept(known: ClaimClass, rows: Bools, found: Ints) -> Callable[[Ints]
 def _without_holes(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
     """Return the offerings whose types, zones and capacity types may all be combined."""
     columns = known.template.columns
-    bad = _allowed(known, columns.row_type[columns.row[found]].tolist())
+    bad = _allowed(known, columns.row_type[columns.row[found]])
     bad[found] = False
     return without_holes(columns, found, bad, _choice_kept(known, rows, found))
 
@@ -214,7 +224,7 @@ def _steered(known: ClaimClass, rows: Bools, found: Ints) -> Ints:
     return steered(known.template.offers, found, allowed)
 
 
-def _allowed(known: ClaimClass, kinds: Sequence[int]) -> Bools:
+def _allowed(known: ClaimClass, kinds: Ints) -> Bools:
     """Return (n_offerings,): the offerings of these types that the requirements alone allow."""
     template = known.template
     columns = template.columns
@@ -246,14 +256,15 @@ def _lowered(requirements: Requirements, lowered: dict[str, int]) -> Requirement
 
 
 def _launch_requirements(
-    requirements: Requirements, offered: list[Offering], names: tuple[str, ...]
+    requirements: Requirements, columns: CatalogueColumns, found: Ints, names: tuple[str, ...]
 ) -> Requirements:
-    capacity_types = {offering.capacity_type for offering in offered}
+    capacity_types = {kind for _, kind in columns.spots(found)}
     added = [
         _one_of(label_keys.INSTANCE_TYPE, names),
         _one_of(label_keys.CAPACITY_TYPE, capacity_types),
     ]
     if capacity_types == {CapacityType.RESERVED}:
+        offered = [columns.offerings[one] for one in found.tolist()]
         ids = {offering.reservation_id for offering in offered}
         keys = {
             one.key

@@ -73,8 +73,8 @@ class _Reader:
 
     def _tuples(self, values: Collection[Any]) -> str:
         """Return the text of tuples: lists of pods, say, of which none comes twice."""
-        is_plain = {*map(type, chain.from_iterable(values))} <= _PLAIN
-        if is_plain and len({*map(id, values)}) == len(values):
+        once = len({*map(id, values)}) == len(values)
+        if once and {*map(type, chain.from_iterable(values))} <= _PLAIN:
             return f"({','.join(map(_shortened, map(repr, values)))})"
         return self._each(values)
 

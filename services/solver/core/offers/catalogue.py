@@ -39,12 +39,23 @@ class KeyColumn:
         return np.array([test(*pair) for pair in self.distinct], np.bool_)[self.index]
 
 
+@dataclass(frozen=True, slots=True)
+class _Spots:
+    """Zone and capacity type of the offerings."""
+
+    distinct: tuple[tuple[str, str], ...]
+    index: Ints
+    """(n_offerings,): which pair."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class CatalogueColumns:
     """Instance types of one node class; arrays are read-only by convention."""
 
     source: Catalogue
     types: tuple[InstanceType, ...]
+    names: tuple[str, ...]
+    """Those of the types."""
     row_type: Ints
     """(n_rows,): index of the row's type."""
     rows: tuple[Resources, ...]
@@ -67,8 +78,18 @@ class CatalogueColumns:
     offering_keys: frozenset[str]
     reservations: Mapping[str, int]
     """Instances left per reservation id: the least that any offering states."""
+    _spots: list[_Spots] = field(default_factory=list)
+    """Once they were asked for."""
     _keys: dict[str, KeyColumn] = field(default_factory=dict)
     _masks: dict[tuple[Requirement, bool], Bools] = field(default_factory=dict)
+
+    def spots(self, offerings: Ints) -> list[tuple[str, str]]:
+        """Return zone and capacity type of offerings, (n,) by position: each pair once."""
+        if not self._spots:
+            self._spots.append(_spots_of(self.offerings))
+        spots = self._spots[0]
+        there = np.bincount(spots.index[offerings])
+        return [spots.distinct[number] for number in np.flatnonzero(there).tolist()]
 
     def key(self, key: str) -> KeyColumn:
         """Return the column of a label key."""
@@ -131,6 +152,7 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
     return CatalogueColumns(
         source=catalogue,
         types=types,
+        names=tuple(kind.name for kind in types),
         row_type=np.array(row_type, np.int64),
         rows=tuple(rows),
         capacities=tuple(capacities),
@@ -148,6 +170,13 @@ def build(catalogue: Catalogue) -> CatalogueColumns:
         ),
         reservations=reservations,
     )
+
+
+def _spots_of(offerings: Sequence[Offering]) -> _Spots:
+    numbers: dict[tuple[str, str], int] = {}
+    each = ((one.zone, one.capacity_type) for one in offerings)
+    index = [numbers.setdefault(one, len(numbers)) for one in each]
+    return _Spots(tuple(numbers), np.array(index, np.int64))
 
 
 def told_apart(columns: CatalogueColumns, marks: Ints) -> CatalogueColumns:
