@@ -30,8 +30,12 @@ _Changes = Mapping[str, PodRow | None]
 
 def changes(base: PodTable, target: PodTable) -> tuple[PodTable, tuple[str, ...]]:
     """Return the rows of `target` that are new or differ, and the uids that only `base` has."""
+    if not base.blocks:
+        return target, ()
     change = target.origin
     if change is not None and change.base is base:
+        if not change.gone:
+            return PodTable.from_columns(change.come), ()
         before = {row.uid: row for row in change.gone.rows()}
         new = [row for row in change.come.rows() if before.pop(row.uid, None) != row]
         return PodTable.from_rows(new), tuple(sorted(before))

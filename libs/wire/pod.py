@@ -1,6 +1,9 @@
 """Mirrors the shapes of `model/v1/pod.proto`; rows are in `pod_table.py`."""
 
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import fields
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from joiner.model.v1 import pod_pb2 as pb
 
@@ -37,6 +40,9 @@ from libs.wire.topology import (
     encode_weighted_pod_affinity_term,
 )
 from libs.wire.volume import decode_unbound_claim, encode_unbound_claim
+
+if TYPE_CHECKING:
+    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
 
 _PROTOCOLS = frozenset({"TCP", "UDP", "SCTP"})
 _LAST_PORT = 65_535
@@ -99,11 +105,43 @@ def _decode_rules(message: pb.PodShape) -> dict[str, Any]:
 
 def encode_pod_shape(shape: PodShape) -> pb.PodShape:
     """Return the message."""
+    message = _encode_rules(shape)
+    _write_own(message, shape)
+    return message
+
+
+def write_pod_shapes(
+    messages: "RepeatedCompositeFieldContainer[pb.PodShape]", shapes: Iterable[PodShape]
+) -> None:
+    """Encode many, of which most differ from others in what they request alone."""
+    known: dict[tuple[object, ...], pb.PodShape] = {}
+    for shape in shapes:
+        # By identity, as far as they were made of one another: their labels were not.
+        name = (shape.labels, *map(id, _shared_rules(shape)))
+        rules = known.get(name)
+        if rules is None:
+            rules = known[name] = _encode_rules(shape)
+        message = messages.add()
+        message.CopyFrom(rules)
+        _write_own(message, shape)
+
+
+_OWN = ("id", "requests", "request_fields", "labels")
+_shared_rules = attrgetter(*(one.name for one in fields(PodShape) if one.name not in _OWN))
+
+
+def _write_own(message: pb.PodShape, shape: PodShape) -> None:
+    """Encode what even shapes with the same rules differ in."""
+    message.id = shape.id
+    message.requests.CopyFrom(encode_resources(shape.requests))
+    message.requests.SetInParent()  # even where nothing is asked for
+    message.request_fields.extend(map(_encode_request_field, shape.request_fields))
+
+
+def _encode_rules(shape: PodShape) -> pb.PodShape:
     return pb.PodShape(
-        id=shape.id,
         namespace=shape.namespace,
         labels=encode_labels(shape.labels),
-        requests=encode_resources(shape.requests),
         node_selector=encode_requirements(shape.node_selector),
         required_node_terms=some(_encode_node_term, shape.required_node_terms),
         preferred_node_terms=some(encode_preferred_node_term, shape.preferred_node_terms),
@@ -124,7 +162,6 @@ def encode_pod_shape(shape: PodShape) -> pb.PodShape:
         storage_rooms=some(_encode_storage_room, shape.storage_rooms),
         unbound_claims=some(encode_unbound_claim, shape.unbound_claims),
         required_features=shape.required_features or None,
-        request_fields=some(_encode_request_field, shape.request_fields),
     )
 
 

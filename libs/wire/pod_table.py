@@ -58,44 +58,45 @@ def decode_pod_table(message: pb.PodTable) -> PodTable:
     return PodTable.from_columns(whole)
 
 
-def encode_pod_table(table: PodTable) -> pb.PodTable:
-    """Return the message: owners sorted by uid, each once; sparse columns sorted by row."""
+def write_pod_table(message: pb.PodTable, table: PodTable) -> None:
+    """Encode into an empty message: owners sorted by uid, each once; sparse columns by row."""
     owners, owner_rows = _owner_rows(table)
     column = table.column
-    return pb.PodTable(
-        uids=column("uids"),
-        namespaces=column("namespaces"),
-        names=column("names"),
-        shapes=column("shapes"),
-        nodes=column("nodes"),
-        phases=map(_PHASE_NUMBERS.__getitem__, column("phases")),
-        ready=column("ready"),
-        provisionable=column("provisionable"),
-        created_ms=column("created_ms"),
-        started_ms=column("started_ms"),
-        deleting_ms=column("deleting_ms"),
-        priorities=column("priorities"),
-        deletion_costs=column("deletion_costs"),
-        do_not_disrupt_ms=column("do_not_disrupt_ms"),
-        owner_rows=owner_rows,
-        owners=map(_encode_owner, owners),
-        volumes=[
-            pb.PodVolumes(row=row, claims=claims)
-            for row, claims in enumerate(column("volume_claims"))
-            if claims
-        ],
-        gangs=[pb.PodGang(row=row, gang=gang) for row, gang in enumerate(column("gangs")) if gang],
-        targets=[
-            _encode_target(row, target)
-            for row, target in enumerate(column("targets"))
-            if target is not None
-        ],
-        nominated=[
-            pb.PodNominated(row=row, node=node)
-            for row, node in enumerate(column("nominated"))
-            if node
-        ],
-    )
+    for name in _DENSE:
+        getattr(message, name).extend(column(name))
+    message.phases.extend(map(_PHASE_NUMBERS.__getitem__, column("phases")))
+    message.owner_rows.extend(owner_rows)
+    message.owners.extend(map(_encode_owner, owners))
+    for row, claims in enumerate(column("volume_claims")):
+        if claims:
+            message.volumes.add(row=row, claims=claims)
+    for row, gang in enumerate(column("gangs")):
+        if gang:
+            message.gangs.add(row=row, gang=gang)
+    for row, target in enumerate(column("targets")):
+        if target is not None:
+            message.targets.append(_encode_target(row, target))
+    for row, node in enumerate(column("nominated")):
+        if node:
+            message.nominated.add(row=row, node=node)
+
+
+_DENSE = (
+    "uids",
+    "namespaces",
+    "names",
+    "shapes",
+    "nodes",
+    "ready",
+    "provisionable",
+    "created_ms",
+    "started_ms",
+    "deleting_ms",
+    "priorities",
+    "deletion_costs",
+    "do_not_disrupt_ms",
+)
+"""Columns that are written as they are."""
 
 
 def _owner_rows(table: PodTable) -> tuple[list[Owner], list[int]]:

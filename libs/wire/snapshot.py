@@ -33,8 +33,8 @@ from libs.wire.instant import decode_instant, encode_instant
 from libs.wire.node import decode_node, encode_node
 from libs.wire.nodeclaim import decode_nodeclaim, encode_nodeclaim
 from libs.wire.nodepool import decode_nodepool, encode_nodepool
-from libs.wire.pod import decode_pod_shape, encode_pod_shape
-from libs.wire.pod_table import decode_pod_table, encode_pod_table
+from libs.wire.pod import decode_pod_shape, write_pod_shapes
+from libs.wire.pod_table import decode_pod_table, write_pod_table
 from libs.wire.volume import decode_volume_kind, encode_volume_kind
 from libs.wire.workload import (
     decode_capacity_buffer,
@@ -91,16 +91,22 @@ def decode_snapshot_update(message: pb.SnapshotUpdate) -> SnapshotUpdate:
 
 def encode_snapshot_update(update: SnapshotUpdate) -> pb.SnapshotUpdate:
     """Return the message, upserts and removals sorted by key."""
-    message = pb.SnapshotUpdate(
-        id=encode_snapshot_id(update.id),
-        base_revision=update.base_revision,
-        observed_at=encode_instant(update.observed_at),
-        pods=encode_pod_table(update.pods),
-        removed_pods=sorted(update.removed_pods),
-    )
+    message = pb.SnapshotUpdate()
+    _write_snapshot_update(message, update)
+    return message
+
+
+def _write_snapshot_update(message: pb.SnapshotUpdate, update: SnapshotUpdate) -> None:
+    """Encode into an empty message where it stands: a message that is set as a field is copied."""
+    message.id.CopyFrom(encode_snapshot_id(update.id))
+    if update.base_revision is not None:
+        message.base_revision = update.base_revision
+    if (instant := encode_instant(update.observed_at)) is not None:
+        message.observed_at.CopyFrom(instant)
+    write_pod_table(message.pods, update.pods)
+    message.removed_pods.extend(sorted(update.removed_pods))
     _encode_upserts(message, {name: _sorted_upserts(name, update) for name in KEYS})
     _encode_removals(message, {name: sorted(update.removals.get(name, ())) for name in KEYS})
-    return message
 
 
 def decode_full_snapshot(message: pb.SnapshotUpdate) -> ClusterSnapshot:
@@ -128,7 +134,9 @@ def decode_push_request(message: pb.PushSnapshotsRequest) -> SnapshotUpdate | Sn
 def encode_push_request(content: SnapshotUpdate | SnapshotId) -> pb.PushSnapshotsRequest:
     """Return the message: an update, or for an id a heartbeat."""
     if isinstance(content, SnapshotUpdate):
-        return pb.PushSnapshotsRequest(update=encode_snapshot_update(content))
+        message = pb.PushSnapshotsRequest()
+        _write_snapshot_update(message.update, content)
+        return message
     return pb.PushSnapshotsRequest(heartbeat=encode_snapshot_id(content))
 
 
@@ -191,7 +199,7 @@ def _decode_upserts(message: pb.SnapshotUpdate) -> dict[str, tuple[Any, ...]]:
 
 
 def _encode_upserts(message: pb.SnapshotUpdate, upserts: Mapping[str, Iterable[Any]]) -> None:
-    message.shapes.extend(map(encode_pod_shape, upserts["shapes"]))
+    write_pod_shapes(message.shapes, upserts["shapes"])
     message.nodes.extend(map(encode_node, upserts["nodes"]))
     message.nodeclaims.extend(map(encode_nodeclaim, upserts["nodeclaims"]))
     message.nodepools.extend(map(encode_nodepool, upserts["nodepools"]))

@@ -20,7 +20,7 @@ from libs.wire import (
     workload,
 )
 from libs.wire import resources as wire_resources
-from tests.support.messages import encode_plan
+from tests.support.messages import encode_plan, encode_pod_table
 from tests.support.strategies.cluster import (
     buffers,
     catalogues,
@@ -92,7 +92,7 @@ CASES: dict[str, Case] = {
         device.decode_device_class,
     ),
     "pod shape": (shapes, pod.encode_pod_shape, pod.decode_pod_shape),
-    "pod table": (pod_tables, pod_table.encode_pod_table, pod_table.decode_pod_table),
+    "pod table": (pod_tables, encode_pod_table, pod_table.decode_pod_table),
     "instance type": (
         instance_types,
         capacity.encode_instance_type,
