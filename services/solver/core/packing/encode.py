@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, compress
 
 from libs.domain import feature_gates
 from libs.domain import labels as label_keys
@@ -32,7 +32,7 @@ from services.solver.core.packing.nominations import hopeless
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.supply import Supply
 from services.solver.core.pods import ask as asking
-from services.solver.core.pods.ask import NOTHING_KNOWN, Ask, KnownNodes
+from services.solver.core.pods.ask import NOTHING_KNOWN, Ask, KnownNodes, without_nodes
 from services.solver.core.pods.companions import Reach, together
 from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.kinds import kinds
@@ -46,7 +46,7 @@ from services.solver.core.topology.foreseen import Foreseen
 from services.solver.core.topology.grants import Grants
 from services.solver.core.topology.ground import Ground
 from services.solver.core.topology.topology import Topology
-from services.solver.core.vectors import Dimensions
+from services.solver.core.vectors import Dimensions, covering
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +266,25 @@ def _asks_of(encoded: Encoded, group: Group) -> tuple[Ask, ...]:
     asks, follower = encoded.asks[group.shape.id], group.leads
     if follower is None or any(one.leads == follower for one in asks):
         return asks
-    return (*(replace(one, leads=follower) for one in asks if one.leads is None), *asks)
+    small = _too_small_for_both(encoded, group, follower)
+    leading = (replace(one, leads=follower) for one in asks if one.leads is None)
+    return (*(without_nodes(one, small) for one in leading), *asks)
+
+
+def _too_small_for_both(encoded: Encoded, group: Group, follower: int) -> frozenset[str]:
+    """Return the names of nodes that would take one pod of a group, but not its follower besides.
+
+    That matters to who has to be on one host with it.
+    """
+    asks = encoded.asks.get(follower)
+    terms = asks[-1].shape.affinity if asks else ()
+    if asks is None or not any(term.topology_key == label_keys.HOSTNAME for term in terms):
+        return frozenset()
+    requests, standing = encoded.dimensions.requests, encoded.standing
+    one = requests(group.shape.requests)
+    both = one + requests(asks[-1].shape.requests)
+    small = covering(standing.free, one) & ~covering(standing.free, both)
+    return frozenset(compress(standing.names, small.tolist()))
 
 
 def _domains(encoded: Encoded) -> Domains:

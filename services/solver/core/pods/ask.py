@@ -255,6 +255,16 @@ def _term_place(term: NodeTerm) -> Place:
     )
 
 
+def without_nodes(ask: Ask, names: frozenset[str]) -> Ask:
+    """Return what is asked for, but not on nodes of these names."""
+    if not names:
+        return ask
+    places = tuple(
+        replace(one, excluded_node_names=one.excluded_node_names | names) for one in ask.places
+    )
+    return replace(ask, places=places)
+
+
 def combined(left: tuple[Place, ...], right: tuple[Place, ...]) -> tuple[Place, ...]:
     """Return what both sides allow: every pair that does not contradict itself, each once."""
     if right == ANYWHERE:
