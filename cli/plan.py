@@ -1,6 +1,6 @@
 """`joiner plan`: what would be bought for the pods in some files, without any server."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console
@@ -14,9 +14,11 @@ from cli.planned import cost, problems, purchases, summary
 from cli.refining import Objectives, Refining
 from cli.unplaced import unplaced
 from libs.domain.plan import Plan
-from libs.domain.solution import Solution, with_unplaced
+from libs.domain.solution import Solution, SolveOptions, with_unplaced
 from libs.runtime.budget import spending
 from libs.wire.solution_json import solution_document
+from services.solver.core.offers.market import NOTHING_REMEMBERED, market
+from services.solver.core.offers.weighing import without_effect
 from services.solver.core.solve import solve
 
 
@@ -39,12 +41,21 @@ def run(files: Sequence[str], catalogue: str, output: Format, typed: Typed) -> N
         spent = spending(options.refine_budget)
         found = solve(cluster.snapshot, options, spent=spent)
         solution = with_unplaced(found, cluster.left_out)
-    print_notes(cluster.notes)
+    print_notes((*cluster.notes, *_idle_terms(cluster, options)))
     if output is Format.JSON:
         print_json(solution_document(solution))
     else:
         _print_table(solution, cluster)
     end(clusters.refusals(cluster), negative=bool(solution.pods.unplaced))
+
+
+def _idle_terms(cluster: clusters.OfflineCluster, options: SolveOptions) -> Iterator[str]:
+    """Yield the licences that change nothing, as one that is misspelt would not."""
+    snapshot, objective = cluster.snapshot, options.objective
+    if not objective.licences:
+        return
+    for one in without_effect(market(snapshot, options, NOTHING_REMEMBERED), snapshot, objective):
+        yield f"no node that could be bought needs the licence for {one.nodes}"
 
 
 def _print_table(solution: Solution, cluster: clusters.OfflineCluster) -> None:

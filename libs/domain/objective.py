@@ -22,7 +22,7 @@ class Licence:
     """What is paid per hour for each new node that meets some requirements."""
 
     nodes: Requirements
-    """By labels that the instance type or the offering states; none: every node."""
+    """By labels that the pool, the instance type or the offering states; none: every node."""
     nanos_per_hour: int
 
     def __post_init__(self) -> None:

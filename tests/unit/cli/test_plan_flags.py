@@ -205,3 +205,21 @@ def test_a_flag_that_makes_no_sense_is_refused_by_name(
 
     assert done.code == 2
     assert said in done.err
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        pytest.param("kubernetes.io/os=linux", False, id="what types say"),
+        pytest.param("karpenter.sh/nodepool=default", False, id="what the pool says"),
+        pytest.param("", False, id="every node"),
+        pytest.param("kubernetes.io/os=linx", True, id="misspelt"),
+        pytest.param("team=red", True, id="nobody says"),
+    ],
+)
+def test_a_licence_that_no_node_needs_is_told(tmp_path: Path, labels: str, told: bool) -> None:
+    files = written(tmp_path, POD)
+
+    done = joiner("plan", "-f", files, "--objective-licence", f"{labels}:0.5")
+
+    assert ("note: no node that could be bought needs the licence for" in done.err) is told

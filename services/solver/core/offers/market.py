@@ -5,24 +5,21 @@ same prices and capacities.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Protocol, TypeVar
 
-import numpy as np
-
 from libs.domain import feature_gates
-from libs.domain.capacity import CapacityType, Catalogue
+from libs.domain.capacity import Catalogue
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.nodeclaim import NodeClaim
 from libs.domain.nodepool import NodePool
-from libs.domain.objective import Objective
 from libs.domain.overlay import Overlaid, OverlaidOffer, overlaid, untouched
 from libs.domain.plan import OverlayVerdict
 from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import SolveOptions
 from libs.domain.workload import NodeOverlay
-from services.solver.core.offers.catalogue import CatalogueColumns, build, priced
+from services.solver.core.offers.catalogue import CatalogueColumns, build
 from services.solver.core.reading.reader import Reader
 from services.solver.core.vectors import Ints
 
@@ -119,7 +116,7 @@ def market(snapshot: ClusterSnapshot, options: SolveOptions, memory: Memory) -> 
         verdicts = ()
     return Market(
         by_pool={
-            pool: weighed(_offers(offer, by_class[offer.catalogue.key], memory), options.objective)
+            pool: _offers(offer, by_class[offer.catalogue.key], memory)
             for pool, offer in found.offers.items()
         },
         by_class=by_class,
@@ -133,22 +130,6 @@ def _offers(offer: OverlaidOffer, listed: CatalogueColumns, memory: Memory) -> O
     return Offers(
         columns=columns, listed_price=listed.price, paid_price=columns.price, overlay=offer
     )
-
-
-def weighed(offers: Offers, objective: Objective) -> Offers:
-    """Return the offers with what nodes count for besides their price, as users have it."""
-    if not objective.weighs_nodes:
-        return offers
-    columns = offers.columns
-    spot = np.array([one.capacity_type == CapacityType.SPOT for one in columns.offerings], np.bool_)
-    price = columns.price + objective.node_nanos_per_hour
-    price = price + objective.interruption_nanos_per_hour * spot
-    for licence in objective.licences:
-        needed = np.ones(len(price), np.bool_)
-        for one in licence.nodes:
-            needed &= columns.mask(one, lenient=False)
-        price = price + licence.nanos_per_hour * needed
-    return replace(offers, columns=priced(columns, price))
 
 
 def _node_classes(snapshot: ClusterSnapshot, memory: Memory) -> list[str]:

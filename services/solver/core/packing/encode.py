@@ -27,6 +27,7 @@ from services.solver.core.offers.limits import PoolLimits, allowance
 from services.solver.core.offers.market import Market, Memory, market
 from services.solver.core.offers.reservations import instances_left
 from services.solver.core.offers.template import Bought, Refused, Template, templates
+from services.solver.core.offers.weighing import weighed
 from services.solver.core.packing.held_room import keeping_apart
 from services.solver.core.packing.nominations import hopeless
 from services.solver.core.packing.problem import Problem
@@ -95,7 +96,7 @@ def _encoded(
     as_given = snapshot
     # From here on order decides: which nodes are tried first, say.
     snapshot = in_order(snapshot)
-    sold = market(snapshot, options, memory)
+    sold = weighed(market(snapshot, options, memory), snapshot, options.objective)
     snapshot = completed(snapshot, {pool: one.overlay for pool, one in sold.by_pool.items()})
     if _counts_devices(options):
         snapshot = delegated(snapshot)

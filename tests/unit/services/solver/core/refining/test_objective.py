@@ -18,6 +18,7 @@ from services.solver.core.solve import solve
 from tests.support.builders import (
     NOW,
     a_catalogue,
+    a_pool,
     a_shape,
     a_snapshot,
     a_type,
@@ -25,6 +26,7 @@ from tests.support.builders import (
     an_offering,
     an_owner,
     pods,
+    require,
     some_types,
 )
 
@@ -99,6 +101,33 @@ def test_terms_per_node_change_what_is_bought(
     assert sorted(bought(found)) == sorted(expected)
     assert found.cost.lower_bound_nanos_per_hour is not None
     assert found.cost.lower_bound_nanos_per_hour <= found.cost.new_nanos_per_hour
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [
+        pytest.param({"team": "red"}, "blue", id="a label of the pool"),
+        pytest.param({"team": "blue"}, "red", id="one of the other pool"),
+        pytest.param({"tier": "gold"}, "blue", id="a requirement of the pool"),
+        pytest.param({label_keys.NODEPOOL: "red"}, "blue", id="the pool itself"),
+        pytest.param({label_keys.ARCH: "amd64", "team": "red"}, "red", id="not all labels"),
+        pytest.param({"rack": "1"}, "red", id="a label that the pool leaves open"),
+        pytest.param({label_keys.OS: "windows"}, "red", id="what the pool never buys"),
+    ],
+)
+def test_a_licence_is_for_nodes_with_labels_of_their_pool(
+    licence: dict[str, str], expected: str
+) -> None:
+    named = Licence(nodes=Requirements.from_labels(licence), nanos_per_hour=10**9)
+    own = require(("tier", "In", ["gold"]), ("rack", "Exists", []))
+    pools = [
+        a_pool("red", labels={"team": "red"}, requirements=own),
+        a_pool("blue", labels={"team": "blue"}),
+    ]
+    # Of two pools that sell the same the first has it, but for what it counts for.
+    found = decided(Objective(licences=(named,)), nodepools=pools)
+
+    assert {one.nodepool for one in found.plan.nodeclaims} == {expected}
 
 
 def test_what_is_paid_is_not_what_is_weighed() -> None:
