@@ -278,7 +278,9 @@ class Licence(_message.Message):
     """What it costs, in nano-dollars per hour. At least 0."""
     @_builtins.property
     def nodes(self) -> _requirement_pb2.Requirements:
-        """Labels of the nodes that need it, of what their instance type and offering say. Empty: every node."""
+        """Labels of the nodes that need it: of their pool, of what their instance type and offering say. Labels that the pool
+        leaves open do not count. Empty: every node.
+        """
 
     def __init__(
         self,
@@ -749,7 +751,7 @@ class OfferingEdit(_message.Message):
     this is false.
     """
     price_delta_ppm: _builtins.int
-    """Millionths of the price to add, from -1,000,000."""
+    """Millionths of the price to add, from -1,000,000 to 10,000,000,000."""
     def __init__(
         self,
         *,
