@@ -165,8 +165,10 @@ def _event(obj: Mapping[str, Any], note: Note, message: str, now: datetime) -> O
         "kind": obj["kind"],
         "name": meta["name"],
         "uid": meta["uid"],
-        **{key: meta[key] for key in ("resourceVersion", "namespace") if key in meta},
+        **({"namespace": meta["namespace"]} if "namespace" in meta else {}),
     }
+    if obj["kind"] != "Node":  # whose events are about the machine, not a state of the object
+        involved["resourceVersion"] = meta["resourceVersion"]
     return {
         "involvedObject": involved,
         "reason": note.reason,

@@ -134,7 +134,8 @@ class Kubelets:
         """Return when to look at a pod: at once, unless it only has to start and soon will."""
         if run.started is not None or run.begins - now >= _SHOWN:
             return now
-        return now if self._refusal(key, pod) is not None else run.begins
+        run.is_taken = self._refusal(key, pod) is None
+        return run.begins if run.is_taken else now
 
     def _plan_stop(self, key: str, pod: Object, now: datetime) -> None:
         meta = pod["metadata"]
@@ -164,7 +165,8 @@ class Kubelets:
             self._stop(key, pod, host, now)
             return
         run = self._run(key, pod, now)
-        if run.started is None and (refused := self._refusal(key, pod)) is not None:
+        judged = run.is_taken or run.started is not None
+        if not judged and (refused := self._refusal(key, pod)) is not None:
             self._tell(pod, Happening(refused[0], refused[1], True))
             self._write(key, pod, pod_report.rejected_status(pod, *refused, now))
             return
@@ -235,7 +237,7 @@ class Kubelets:
             if annotations.get(_INFEASIBLE) == "infeasible":
                 why = "the node cannot resize this pod"
                 return resizing.Obstacle(resizing.INFEASIBLE, why)
-            return rooms.resize_obstacle(self._rooms, key, node, pod)
+            return rooms.resize_obstacle(self._rooms, key, node)
 
         done = resizing.ask(run.resizing, pod, before, judge, now + self._policy.resize)
         if done:

@@ -42,6 +42,8 @@ class PodRun:
     """Name, namespace and uid, as kubelets write them in sentences."""
     init: list[Container]
     main: list[Container]
+    is_taken: bool = False
+    """Whether the kubelet is known to take it."""
     begins: datetime
     """When its first container may start."""
     restart_policy: str

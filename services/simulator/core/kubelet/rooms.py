@@ -28,6 +28,7 @@ class Rooms:
         self._of_pod: dict[str, tuple[str, Amounts]] = {}
         self._on_node: dict[str, dict[str, int]] = {}
         self._known: dict[tuple[tuple[str, int], ...], Amounts] = {}
+        self._sizes: dict[str, tuple[Object, Amounts]] = {}
 
     def put(self, key: str, node: str, pod: Object) -> None:
         """Count a pod on a node, anew if it is counted already."""
@@ -50,16 +51,15 @@ class Rooms:
         if not total["pods"]:
             del self._on_node[node]
 
-    def shortage(self, key: str, node: Object, pod: Object) -> tuple[str, str] | None:
-        """Return the first resource that a node lacks for a pod, and a sentence of it."""
-        amounts = self._amounts(pod)
-        mine = self._of_pod.get(key, ("", {}))[1]
+    def shortage(self, key: str, node: Object) -> tuple[str, str] | None:
+        """Return the first resource that a node lacks for a pod on it, and a sentence of it."""
+        amounts = self._of_pod[key][1]
         taken = self._on_node.get(node["metadata"]["name"], {})
-        allocatable = node_resources(node["status"].get("allocatable"))
+        allocatable = self._allocatable(node)
         for resource in _in_order(amounts):
             if "/" in resource and resource not in allocatable:
                 continue  # resources that no node has are somebody else's to give
-            used = taken.get(resource, 0) - mine.get(resource, 0)
+            used = taken.get(resource, 0) - amounts[resource]
             capacity = allocatable.get(resource, 0)
             if used + amounts[resource] > capacity:
                 return resource, (
@@ -67,6 +67,13 @@ class Rooms:
                     f"{amounts[resource]}, used: {used}, capacity: {capacity}"
                 )
         return None
+
+    def _allocatable(self, node: Object) -> Amounts:
+        known = self._sizes.get(node["metadata"]["name"])
+        given = node["status"].get("allocatable") or {}
+        if known is None or known[0] != given:
+            known = self._sizes[node["metadata"]["name"]] = (given, node_resources(given))
+        return known[1]
 
     def _amounts(self, pod: Object) -> Amounts:
         """Return what a pod takes; one shared value for pods that take the same."""
@@ -89,7 +96,7 @@ def refusal(
     os = (pod["spec"].get("os") or {}).get("name", "linux")
     if os != labels_of(node).get("kubernetes.io/os", "linux"):
         return "PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS"
-    short = rooms.shortage(key, node, pod)
+    short = rooms.shortage(key, node)
     if short is not None:
         return f"OutOf{short[0]}", short[1]
     predicate = _failed_predicate(node, pod, others)
@@ -132,7 +139,7 @@ def _collide(mine: list[tuple[str, str, int]], theirs: list[tuple[str, str, int]
     )
 
 
-def resize_obstacle(rooms: Rooms, key: str, node: Object, pod: Object) -> Obstacle | None:
+def resize_obstacle(rooms: Rooms, key: str, node: Object) -> Obstacle | None:
     """Return what keeps a node from giving a pod what it asks now, None if nothing does."""
-    short = rooms.shortage(key, node, pod)
+    short = rooms.shortage(key, node)
     return Obstacle(DEFERRED, short[1]) if short is not None else None
