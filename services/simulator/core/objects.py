@@ -65,7 +65,8 @@ def condition_of(obj: Mapping[str, Any], type_: str) -> Object | None:
     """Return the condition of a type, None if it is not set."""
     for condition in obj.get("status", {}).get("conditions") or ():
         if condition["type"] == type_:
-            return dict(condition)
+            found: Object = condition
+            return found
     return None
 
 

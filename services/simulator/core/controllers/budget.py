@@ -5,7 +5,7 @@ Evictions lower the number at once (`core/api/pods.py`); here it is counted anew
 Source: Kubernetes documentation, "Specifying a Disruption Budget for your Application".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -28,6 +28,10 @@ from services.simulator.core.part import earliest
 
 BUDGETS = "poddisruptionbudgets.policy"
 
+Selects = Callable[[Mapping[str, str]], bool]
+
+_MANY_PODS = 500
+_PAUSE = timedelta(milliseconds=100)
 _EVICTION_TAKES = timedelta(minutes=2)
 """After this an evicted pod that is still there counts again."""
 
@@ -41,27 +45,80 @@ _SCALED = {
 
 def budget_controller(client: Client) -> Controller:
     """Return the controller of PodDisruptionBudgets."""
-    api = client.api
+    api, chosen_by = client.api, _Chosen(client)
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
         budget = api.find(BUDGETS, name, namespace)
         if budget is None:
+            chosen_by.forget(key)
             return None
-        selects = selects_labels(budget["spec"].get("selector"))
-        chosen = [pod for pod in api.list("pods", namespace) if selects(_labels(pod))]
+        chosen = chosen_by.of(key, budget)
         status = _status(api, budget, chosen, now)
         pods.write_status(api, BUDGETS, budget, status)
         ends = [read_stamp(at) + _EVICTION_TAKES for at in (status["disruptedPods"] or {}).values()]
         return earliest(*ends)
 
-    def selecting(pod: Object) -> Iterable[str]:
-        namespace, labels = pod["metadata"]["namespace"], _labels(pod)
-        for budget in api.list(BUDGETS, namespace):
-            if selects_labels(budget["spec"].get("selector"))(labels):
-                yield key_of(budget)
+    sources = {BUDGETS: itself, "pods": chosen_by.selecting}
+    return Controller("disruption", client, sources, reconcile, pause=chosen_by.pause)
 
-    return Controller("disruption", client, {BUDGETS: itself, "pods": selecting}, reconcile)
+
+class _Chosen:
+    """Which pods which budget selects: kept up pod by pod, so that many pods cost nothing."""
+
+    def __init__(self, client: Client) -> None:
+        self._api = client.api
+        self._budgets = client.index(BUDGETS, _namespace)
+        self._members: dict[str, dict[str, None]] = {}
+        self._selectors: dict[str, tuple[str, int, Selects]] = {}
+
+    def selecting(self, pod: Object) -> Iterable[str]:
+        """Yield the budgets that select a pod, as it is or was."""
+        labels = _labels(pod)
+        for budget in self._budgets.of(pod["metadata"]["namespace"]):
+            key = key_of(budget)
+            if self._selector(key, budget)(labels):
+                self._members.setdefault(key, {})[key_of(pod)] = None
+                yield key
+
+    def of(self, key: str, budget: Object) -> list[Object]:
+        """Return the pods that a budget selects, by name."""
+        selects = self._selector(key, budget)
+        members = self._members.setdefault(key, {})
+        chosen = {}
+        for pod_key in list(members):
+            namespace, name = split_key(pod_key)
+            pod = self._api.find("pods", name, namespace)
+            if pod is None or not selects(_labels(pod)):
+                del members[pod_key]
+            else:
+                chosen[name] = pod
+        return [chosen[name] for name in sorted(chosen)]
+
+    def pause(self, key: str) -> timedelta:
+        """A look at a budget costs as much as it selects."""
+        return _PAUSE * (len(self._members.get(key, ())) // _MANY_PODS)
+
+    def forget(self, key: str) -> None:
+        """Forget a budget that is gone."""
+        self._members.pop(key, None)
+        self._selectors.pop(key, None)
+
+    def _selector(self, key: str, budget: Object) -> Selects:
+        """Return the compiled selector; a new one chooses anew among all pods."""
+        meta = budget["metadata"]
+        known = self._selectors.get(key)
+        if known is not None and known[:2] == (meta["uid"], meta["generation"]):
+            return known[2]
+        selects = selects_labels(budget["spec"].get("selector"))
+        self._selectors[key] = (meta["uid"], meta["generation"], selects)
+        pods_there = self._api.list("pods", meta["namespace"])
+        self._members[key] = {key_of(pod): None for pod in pods_there if selects(_labels(pod))}
+        return selects
+
+
+def _namespace(obj: Object) -> str | None:
+    return str(obj["metadata"]["namespace"])
 
 
 def _labels(pod: Mapping[str, Any]) -> Mapping[str, str]:
@@ -120,7 +177,12 @@ def _wanted(
 def _expected(api: DirectApi, chosen: Sequence[Object]) -> int | None:
     """Return the replicas that the pods' controllers want; None if one of them has none."""
     replicas: dict[str, int] = {}
+    looked_up: set[str] = set()
     for pod in chosen:
+        reference = controller_of(pod)
+        if reference is None or reference["uid"] in looked_up:
+            continue
+        looked_up.add(reference["uid"])
         owner = _scaled_owner(api, pod)
         if owner is None:
             continue

@@ -24,6 +24,10 @@ _FIRST_RETRY = timedelta(seconds=1)
 _LAST_RETRY = timedelta(minutes=1)
 
 
+def _no_pause(_key: str) -> timedelta:
+    return timedelta()
+
+
 class Controller:
     """One controller as a part of the simulated cluster."""
 
@@ -35,7 +39,7 @@ class Controller:
         reconcile: Reconcile,
         *,
         matters: Mapping[str, Callable[[Change], bool]] | None = None,
-        pause: Callable[[], timedelta] = timedelta,
+        pause: Callable[[str], timedelta] = _no_pause,
     ) -> None:
         """Follow the resources that are the keys of `sources`.
 
@@ -78,7 +82,7 @@ class Controller:
                 again = now + self._delay(key)
             if again is not None:
                 self._due.hasten(key, again)
-            if pause := self._pause():
+            if pause := self._pause(key):
                 self._paused[key] = now + pause
         return Outcome(again=self._due.next(), refusals=tuple(refusals))
 

@@ -31,6 +31,7 @@ from services.simulator.core.objects import (
     split_key,
 )
 from services.simulator.core.part import earliest
+from services.simulator.core.timetable import AT_ONCE
 
 DAEMON_SETS = "daemonsets.apps"
 GENERATION = "pod-template-generation"
@@ -121,7 +122,8 @@ def daemon_set_controller(client: Client) -> Controller:
         allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes}
         wanted = Wanted(daemon_set, hash_of(revisions.present(daemon_set)), allowed)
         if not is_deleting(daemon_set):
-            _place(client, wanted, _by_node(owned.of(uid)))
+            if _place(client, wanted, _by_node(owned.of(uid))):
+                return now
             _renew(client, wanted, _by_node(owned.of(uid)))
             used = {labels_of(pod).get(REVISION, "") for pod in owned.of(uid)}
             revisions.forget_old(daemon_set, used)
@@ -136,7 +138,7 @@ def daemon_set_controller(client: Client) -> Controller:
         "nodes": every_daemon_set,
     }
 
-    def pause() -> timedelta:
+    def pause(_key: str) -> timedelta:
         """A look at a DaemonSet costs as much as there are nodes."""
         return _PAUSE * (len(eligibility.nodes) // _MANY_NODES)
 
@@ -178,7 +180,8 @@ def _by_node(present: Iterable[Object]) -> dict[str, list[Object]]:
     return found
 
 
-def _place(client: Client, wanted: Wanted, present: Mapping[str, list[Object]]) -> None:
+def _place(client: Client, wanted: Wanted, present: Mapping[str, list[Object]]) -> bool:
+    """Make and delete pods; return whether there are more to be made."""
     daemon_set, revision, allowed = wanted
     nowhere = Allowed(start=False, stay=False)
     for node, there in present.items():
@@ -189,9 +192,10 @@ def _place(client: Client, wanted: Wanted, present: Mapping[str, list[Object]]) 
         for pod in running:
             if pod is not keep or not allowed.get(node, nowhere).stay:
                 pods.remove(client, daemon_set, pod)
-    for node, may in allowed.items():
-        if may.start and not present.get(node):
-            pods.create(client, daemon_set, new_pod(daemon_set, revision, node))
+    empty = [node for node, may in allowed.items() if may.start and not present.get(node)]
+    for node in empty[:AT_ONCE]:
+        pods.create(client, daemon_set, new_pod(daemon_set, revision, node))
+    return len(empty) > AT_ONCE
 
 
 def new_pod(daemon_set: Object, revision: str, node: str) -> Object:

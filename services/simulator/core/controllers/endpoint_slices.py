@@ -77,7 +77,7 @@ def endpoint_slice_controller(client: Client) -> Controller:
         key = _service_key(obj)
         return (key,) if key else ()
 
-    def pause() -> timedelta:
+    def pause(_key: str) -> timedelta:
         return _PAUSE
 
     sources = {SERVICES: itself, "pods": selecting, SLICES: its_service}

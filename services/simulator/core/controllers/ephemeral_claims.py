@@ -8,6 +8,7 @@ from datetime import datetime
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.client import Client
 from services.simulator.core.controllers.controller import Controller, itself
+from services.simulator.core.feed import Change
 from services.simulator.core.objects import has_ended, is_deleting, owner_reference, split_key
 from services.simulator.core.scheduler.volumes import CLAIMS
 
@@ -39,4 +40,10 @@ def ephemeral_claim_controller(client: Client) -> Controller:
             }
             api.create(CLAIMS, claim)
 
-    return Controller("ephemeralvolume", client, {"pods": itself}, reconcile)
+    matters = {"pods": _asks_for_claims}
+    return Controller("ephemeralvolume", client, {"pods": itself}, reconcile, matters=matters)
+
+
+def _asks_for_claims(change: Change) -> bool:
+    pod = change.new
+    return pod is not None and any("ephemeral" in one for one in pod["spec"].get("volumes") or ())

@@ -35,6 +35,7 @@ from services.simulator.core.objects import (
     with_condition,
 )
 from services.simulator.core.part import earliest
+from services.simulator.core.timetable import AT_ONCE
 
 JOBS = "jobs.batch"
 TRACKING = "batch.kubernetes.io/job-tracking"
@@ -210,7 +211,7 @@ class _Work:
     def _scale(self, active: Sequence[Object], record: Record) -> tuple[bool, datetime | None]:
         """Make or delete pods; return whether any was made, and when to try again."""
         wanted = self._wanted(len(active))
-        for pod in active[wanted:]:
+        for pod in active[wanted:][:AT_ONCE]:
             pods.remove(self._client, self._job, pod)
         missing = wanted - len(active)
         if self._job["spec"].get("podReplacementPolicy") == "Failed":
@@ -224,7 +225,7 @@ class _Work:
         indexes, later = self._indexes(active, per_index=per_index)
         indexed = self._job["spec"]["completionMode"] == "Indexed"
         chosen: list[int | None] = list(indexes[:missing]) if indexed else [None] * missing
-        for index in chosen:
+        for index in chosen[:AT_ONCE]:
             pods.create(self._client, self._job, self._new_pod(index))
         return bool(chosen), later
 

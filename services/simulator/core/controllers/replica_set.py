@@ -6,7 +6,7 @@ Source: Kubernetes documentation, "ReplicaSet", "ReplicationController".
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from services.simulator.core.api.errors import ApiError
 from services.simulator.core.client import Client, controller_uid
@@ -14,11 +14,14 @@ from services.simulator.core.controllers import adoption, pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
 from services.simulator.core.objects import Object, is_deleting, split_key, with_condition
 from services.simulator.core.part import earliest
+from services.simulator.core.timetable import AT_ONCE
 
 REPLICA_SETS = "replicasets.apps"
 REPLICATION_CONTROLLERS = "replicationcontrollers"
 
 _FAILURE = "ReplicaFailure"
+_MANY_PODS = 1000
+_PAUSE = timedelta(milliseconds=100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,20 +59,26 @@ def _controller(client: Client, kind: _Kind) -> Controller:
         adoption.who_selects(client, kind.resource),
     )
 
+    sizes: dict[str, int] = {}
+
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
         owner = api.find(kind.resource, name, namespace)
         if owner is None:
+            sizes.pop(key, None)
             return None
         uid, failure = owner["metadata"]["uid"], None
         if not is_deleting(owner):
             adoption.release(api, owner, owned.of(uid))
             adoption.adopt(api, owner, free)
             try:
-                _scale(client, owner, owned.of(uid))
+                if _scale(client, owner, owned.of(uid)):
+                    return now
             except ApiError as error:
                 failure = error
-        again = _report(client, kind, owner, owned.of(uid), failure, now)
+        everyone = owned.of(uid)
+        sizes[key] = len(everyone)
+        again = _report(client, kind, owner, everyone, failure, now)
         if failure is not None:
             raise failure
         return again
@@ -77,20 +86,26 @@ def _controller(client: Client, kind: _Kind) -> Controller:
     def concerned(pod: Object) -> Iterable[str]:
         return (*of_owner(pod), *who_selects(pod))
 
+    def pause(key: str) -> timedelta:
+        """A look at a ReplicaSet costs as much as it has pods."""
+        return _PAUSE * (sizes.get(key, 0) // _MANY_PODS)
+
     sources = {kind.resource: itself, "pods": concerned}
-    return Controller(kind.name, client, sources, reconcile)
+    return Controller(kind.name, client, sources, reconcile, pause=pause)
 
 
-def _scale(client: Client, owner: Object, everyone: Iterable[Object]) -> None:
+def _scale(client: Client, owner: Object, everyone: Iterable[Object]) -> bool:
+    """Make or delete some pods; return whether there are more to be made or deleted."""
     present = pods.active(everyone)
-    missing = owner["spec"]["replicas"] - len(present)
-    for _ in range(missing):
+    missing: int = owner["spec"]["replicas"] - len(present)
+    for _ in range(min(missing, AT_ONCE)):
         pods.create(client, owner, pods.pod_from(owner, owner["spec"]["template"]))
     if missing < 0:
         on_node = Counter(pod["spec"].get("nodeName") for pod in present)
         present.sort(key=lambda pod: pods.deletion_order(pod, on_node[pod["spec"].get("nodeName")]))
-        for pod in present[:-missing]:
+        for pod in present[: min(-missing, AT_ONCE)]:
             pods.remove(client, owner, pod)
+    return abs(missing) > AT_ONCE
 
 
 def _report(
