@@ -14,7 +14,11 @@ from rich.console import Console
 
 from cli.run import cluster
 from cli.run.in_process import Wanted, Whole, put_together
+from cli.run.metering import Cost, cost
+from cli.run.news import dollars
+from cli.run.progress import prices_of
 from cli.run.services import CATALOGUE
+from libs import catalogues
 from libs.checker.state import check_state
 from libs.oracle.check import Violation
 from libs.runtime.virtual import run_virtual
@@ -109,7 +113,9 @@ def run_to_the_end(asked: Play, console: Console) -> int:
     outcome = play(loaded, story, joiner=asked.joiner, catalogue=asked.catalogue, state=asked.state)
     if asked.log is not None:
         asked.log.write_text(journal.to_json(outcome.entries))
-    for line in _summary(outcome):
+    prices = prices_of(catalogues.named(asked.catalogue))
+    bill = cost(outcome.entries, prices, length(loaded.script))
+    for line in (*_summary(outcome), *_costs(bill)):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     return 0 if outcome.is_good else FAILED
 
@@ -170,6 +176,16 @@ def _summary(outcome: Outcome) -> Iterator[str]:
     for violation in outcome.violations[:_SHOWN]:
         where = " on ".join(part for part in (violation.pod, violation.node) if part)
         yield f"  {where}: {violation.rule}: {violation.message}"
+
+
+def _costs(bill: Cost) -> Iterator[str]:
+    if bill.highest_per_hour:
+        yield (
+            f"cost: {dollars(bill.highest_per_hour)} at its highest, "
+            f"{dollars(bill.last_per_hour)} in the end, ${bill.total / 1_000_000_000:.4f} in all"
+        )
+        if bill.unpriced:
+            yield f"  {bill.unpriced} nodes without a known price left out"
 
 
 def _counted(states: Counter[str]) -> str:
