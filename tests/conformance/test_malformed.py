@@ -47,6 +47,176 @@ def test_a_body_that_is_no_object_of_the_kind_is_a_bad_request(
     assert is_status(answer, 400, "BadRequest"), answer
 
 
+HEAD = (
+    'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
+    'Kind string "json:\\"kind,omitempty\\"" }'
+)
+YAML = "application/yaml"
+JSON = "application/json"
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "why"),
+    [
+        (b"", JSON, "{json}unexpected end of JSON input (<empty>)"),
+        (b"{", JSON, "{json}unexpected end of JSON input ({)"),
+        (b"[1]", JSON, "{json}json: cannot unmarshal array into Go value of type {head} (5b315d)"),
+        (
+            b"true",
+            JSON,
+            "{json}json: cannot unmarshal bool into Go value of type {head} (74727565)",
+        ),
+        (b'"x"', JSON, "{json}json: cannot unmarshal string into Go value of type {head} (227822)"),
+        (
+            b'{"kind":1}',
+            JSON,
+            "{json}json: cannot unmarshal number into Go struct field .kind of type string "
+            '({"kind":1})',
+        ),
+        (b"nul", JSON, "{json}invalid character ' ' in literal null (expecting 'l') (6e756c)"),
+        (
+            b'{"a":1,}',
+            JSON,
+            "{json}invalid character '}' looking for beginning of object key string ({\"a\":1,})",
+        ),
+        (b'{"a" 1}', JSON, "{json}invalid character '1' after object key ({\"a\" 1})"),
+        (
+            b'{"a":1}{"b":2}',
+            JSON,
+            '{json}invalid character \'{\' after top-level value ({"a":1}{"b":2})',
+        ),
+        (
+            b"x" * 31,
+            JSON,
+            "{json}invalid character 'x' looking for beginning of value (" + "78" * 30 + " ...)",
+        ),
+        (
+            b'{"apiVersion":"a/b/c","kind":"ConfigMap"}',
+            JSON,
+            'unexpected GroupVersion string: a/b/c ({"apiVersion":"a/b/c","kind":" ...)',
+        ),
+        (b"a: [", YAML, "yaml: line 1: did not find expected node content (613a205b)"),
+        (
+            b"a: b: c",
+            YAML,
+            "yaml: mapping values are not allowed in this context (613a20623a2063)",
+        ),
+        (b"a: *y", YAML, "yaml: unknown anchor 'y' referenced (613a202a79)"),
+        (
+            b"{}",
+            "application/vnd.kubernetes.protobuf",
+            "provided data does not appear to be a protobuf message, expected prefix "
+            "[107 56 115 0] ({})",
+        ),
+    ],
+    ids=str,
+)
+def test_a_body_that_cannot_be_read_is_quoted(
+    cluster: Cluster, maps: str, body: bytes, media_type: str, why: str
+) -> None:
+    answer = cluster.send("POST", maps, body, headers={"Content-Type": media_type})
+    told = why.replace("{json}", "couldn't get version/kind; json parse error: ")
+
+    assert is_status(answer, 400, "BadRequest"), answer
+    assert answer.message == (
+        "the object provided is unrecognized (must be of type ConfigMap): "
+        + told.replace("{head}", HEAD)
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (
+            {"apiVersion": "v2", "kind": "ConfigMap"},
+            'ConfigMap in version "v2" cannot be handled as a ConfigMap: no kind "ConfigMap" is '
+            'registered for version "v2" in scheme "pkg/runtime/scheme.go:111"',
+        ),
+        (
+            {"apiVersion": "apps/v1", "kind": "Deployment"},
+            'Deployment in version "v1" cannot be handled as a ConfigMap: converting '
+            "(v1.Deployment) to (core.ConfigMap): unknown conversion",
+        ),
+        (
+            {"kind": "PodList"},
+            'PodList in version "v1" cannot be handled as a ConfigMap: converting (v1.PodList) to '
+            "(core.ConfigMap): unknown conversion",
+        ),
+    ],
+    ids=["version", "kind", "list"],
+)
+def test_a_body_that_says_it_is_something_else_is_refused(
+    cluster: Cluster, maps: str, body: dict[str, str], why: str
+) -> None:
+    answer = cluster.post(maps, body)
+
+    assert (answer.status, answer.message) == (400, why)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "message"),
+    [
+        ("GET", "/%2e%2e", 400, "Name parameter invalid: \"..\": may not be '..'"),
+        ("GET", "/%2e", 400, "Name parameter invalid: \".\": may not be '.'"),
+        ("DELETE", "/a%25b", 400, "Name parameter invalid: \"a%b\": may not contain '%'"),
+        ("GET", "/a%2fb", 404, "the server could not find the requested resource"),
+        ("GET", "?limit=", 400, 'strconv.ParseInt: parsing "": invalid syntax'),
+        ("GET", "?limit=1.5", 400, 'strconv.ParseInt: parsing "1.5": invalid syntax'),
+        (
+            "GET",
+            "?limit=9999999999999999999",
+            400,
+            'strconv.ParseInt: parsing "9999999999999999999": value out of range',
+        ),
+    ],
+)
+def test_an_odd_path_is_refused(
+    cluster: Cluster, maps: str, method: str, path: str, status: int, message: str
+) -> None:
+    answer = cluster.send(method, maps + path)
+
+    assert (answer.status, answer.message) == (status, message)
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces//configmaps", "/api/v1/configmaps//"])
+def test_an_empty_segment_is_no_namespace_and_no_name(cluster: Cluster, path: str) -> None:
+    assert cluster.get(path).ok()["kind"] == "ConfigMapList"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "what"),
+    [("", "PartialObjectMetadata", "a list"), ("/m", "PartialObjectMetadataList", "not a list")],
+)
+def test_a_conversion_must_fit_what_is_converted(
+    cluster: Cluster, maps: str, path: str, kind: str, what: str
+) -> None:
+    cluster.post(maps, a_config_map()).ok()
+    accept = f"application/json;as={kind};v=v1;g=meta.k8s.io"
+    answer = cluster.send("GET", maps + path, headers={"Accept": accept})
+
+    assert is_status(answer, 406, "NotAcceptable")
+    assert answer.message.startswith(f"you requested {kind}, but the requested object is {what} (")
+
+
+def test_a_refusal_is_yaml_where_yaml_is_accepted(cluster: Cluster, maps: str) -> None:
+    answer = cluster.send("GET", f"{maps}/nope", headers={"Accept": "application/yaml"})
+
+    assert answer.headers["content-type"] == "application/yaml"
+    assert answer.body.startswith("apiVersion: v1\ncode: 404\n")
+
+
+def test_yaml_quotes_what_is_no_text_otherwise(cluster: Cluster, maps: str) -> None:
+    body = a_config_map(a="1", b="true", c="x", d="2020-01-01", e="a\nb\n", f="null", g="~", h="")
+    cluster.post(maps, {**body, "data": {**body["data"], "i": "a: b", "j": "'x'", "k": "y"}}).ok()
+    answer = cluster.send("GET", f"{maps}/m", headers={"Accept": "application/yaml"})
+    data = answer.body.partition("data:\n")[2].partition("kind:")[0]
+
+    assert data == (
+        '  a: "1"\n  b: "true"\n  c: x\n  d: "2020-01-01"\n  e: |\n    a\n    b\n  f: "null"\n'
+        "  g: \"~\"\n  h: \"\"\n  i: 'a: b'\n  j: '''x'''\n  k: \"y\"\n"
+    )
+
+
 def test_a_deep_body_is_refused_or_stored_but_breaks_nothing(cluster: Cluster, maps: str) -> None:
     deep = '{"a":' * 20_000 + "1" + "}" * 20_000
     answer = cluster.post(maps, '{"metadata":{"name":"m"},"data":' + deep + "}")

@@ -8,15 +8,21 @@ Source: Kubernetes documentation, "The Kubernetes API": discovery API, aggregate
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from services.simulator.core.api import errors, health
 from services.simulator.core.api.access.review_kinds import REVIEWS
-from services.simulator.core.api.messages import Request, Response, to_json
+from services.simulator.core.api.messages import JSON, Request, Response, to_json
 from services.simulator.core.api.negotiation import wants_aggregated_discovery
 from services.simulator.core.api.resources import Catalogue, Resource
+from services.simulator.core.api.routing import BUILTIN_GROUPS
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 VERSION = {
     "major": "1",
     "minor": "36",
+    "emulationMajor": "1",
+    "emulationMinor": "36",
+    "minCompatibilityMajor": "1",
+    "minCompatibilityMinor": "35",
     "gitVersion": "v1.36.2+joiner.simulator",
     "gitCommit": "",
     "gitTreeState": "clean",
@@ -72,28 +78,55 @@ _VIRTUAL: Mapping[str, list[dict[str, Any]]] = {
 
 
 def answer(catalogue: Catalogue, request: Request) -> Response | None:
-    """Return a discovery document, None if the path is none."""
+    """Return a discovery document, None if the path is none; raises 404, 405."""
     path = request.path.rstrip("/")
-    if path in ("/version", "/healthz", "/livez", "/readyz"):
-        if path == "/version":
-            return Response(body=to_json(VERSION))
-        return Response(body=b"ok", content_type="text/plain; charset=utf-8")
-    aggregated = path in ("/api", "/apis") and wants_aggregated_discovery(
-        request.headers.get("accept", "")
-    )
-    if aggregated:
-        return Response(
-            body=to_json(_aggregated(catalogue, core=path == "/api")), content_type=AGGREGATED
-        )
+    if path in ("", "/index.html"):
+        return Response(body=to_json({"paths": list(_all_paths(catalogue))}))
+    check = health.answer(request, path)
+    if check is not None:
+        return check
+    document, media_type = _document(catalogue, request, path)
+    if document is None:
+        _refuse_unknown_version(path)
+        return None
+    if request.method != "GET" and document.get("kind") != "APIGroup":
+        raise errors.method_not_allowed()
+    return Response(body=to_json(document), content_type=media_type)
+
+
+def _document(
+    catalogue: Catalogue, request: Request, path: str
+) -> tuple[dict[str, Any] | None, str]:
+    accept = request.headers.get("accept", "")
+    if path in ("/api", "/apis") and wants_aggregated_discovery(accept):
+        return _aggregated(catalogue, core=path == "/api"), AGGREGATED
+    if path == "/version":
+        return VERSION, JSON
     if path == "/api":
-        return Response(body=to_json(_core_versions()))
+        return _core_versions(), JSON
     if path == "/apis":
         groups = [_group(name, versions) for name, versions in _groups(catalogue).items() if name]
-        return Response(
-            body=to_json({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
-        )
-    document = _group_or_version(catalogue, path)
-    return Response(body=to_json(document)) if document is not None else None
+        return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}, JSON
+    return _group_or_version(catalogue, path), JSON
+
+
+def _refuse_unknown_version(path: str) -> None:
+    """Raise the 404 of a version that a built-in group does not have."""
+    match path.split("/")[1:]:
+        case ["api", *_]:
+            raise errors.no_such_resource()
+        case ["apis", group, _] if group in BUILTIN_GROUPS:
+            raise errors.no_such_resource()
+
+
+def _all_paths(catalogue: Catalogue) -> Iterator[str]:
+    yield from ("/api", "/api/v1", "/apis", "/apis/")
+    for group, versions in sorted(_groups(catalogue).items()):
+        if group:
+            yield f"/apis/{group}"
+            yield from (f"/apis/{group}/{version}" for version in versions)
+    yield from health.PATHS
+    yield from ("/openapi/v2", "/openapi/v3", "/openapi/v3/", "/version")
 
 
 def _core_versions() -> dict[str, Any]:

@@ -1,18 +1,24 @@
 """Query parameters and option bodies as values; everything malformed is a 400."""
 
+import re
 from types import MappingProxyType
 from typing import Any
 
 from libs.apiserver.field_errors import FieldError, shown, wrong
+from libs.apiserver.types import codec
+from libs.apiserver.types.mismatch import Mismatch
+from services.simulator.core.api.bodies import Unparsed, read_object
 from services.simulator.core.api.deletion import DeleteOptions
 from services.simulator.core.api.errors import bad_request, invalid
 from services.simulator.core.api.messages import Request
-from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.reading import ListOptions
-from services.simulator.core.api.writing import WriteOptions, decode_typed
+from services.simulator.core.api.scheme import unregistered
+from services.simulator.core.api.writing import WriteOptions
 
 _VALIDATIONS = ("Ignore", "Warn", "Strict")
 _MANAGER_BYTES = 128
+_INTEGER = re.compile(r"[+-]?[0-9]+\Z")
+_INTEGERS = 1 << 63
 _OPTIONS = MappingProxyType({"PUT": "UpdateOptions", "PATCH": "PatchOptions"})
 """The kind of a write's options, by its method; others create."""
 
@@ -46,13 +52,17 @@ def timeout_seconds(request: Request) -> int | None:
 
 def integer(request: Request, name: str) -> int | None:
     """Return an integer parameter, None if it is absent."""
-    text = request.parameter(name)
-    if not text:
+    values = request.query.get(name)
+    if values is None:
         return None
-    try:
-        return int(text)
-    except ValueError:
-        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+    text = values[0]
+    why = "invalid syntax"
+    if _INTEGER.match(text):
+        number = int(text)
+        if -_INTEGERS <= number < _INTEGERS:
+            return number
+        why = "value out of range"
+    raise bad_request(f'strconv.ParseInt: parsing "{text}": {why}')
 
 
 def write_options(request: Request, duplicates: tuple[str, ...] = ()) -> WriteOptions:
@@ -86,17 +96,7 @@ def manager(request: Request) -> str:
 
 def delete_options(request: Request) -> DeleteOptions:
     """Return the options of a deletion: those in the body, else those in the query."""
-    body: dict[str, Any] = {}
-    if request.body.strip():
-        kind = "DeleteOptions"
-        sent = decode_body(request.headers.get("content-type", ""), request.body, kind).value
-        if isinstance(sent, dict) and sent.get("kind", kind) != kind:
-            version = sent.get("apiVersion") or "meta.k8s.io/v1"
-            raise bad_request(
-                f'no kind "{sent["kind"]}" is registered for version "{version}" in scheme '
-                '"pkg/runtime/scheme.go:111"'
-            )
-        body = decode_typed("meta/v1.DeleteOptions", sent)
+    body = _sent_options(request) if request.body else {}
     query_grace = integer(request, "gracePeriodSeconds")
     preconditions = body.get("preconditions") or {}
     propagation = body.get("propagationPolicy") or request.parameter("propagationPolicy")
@@ -120,6 +120,22 @@ def delete_options(request: Request) -> DeleteOptions:
             tuple(body.get("dryRun") or ()) or request.query.get("dryRun", ()), "DeleteOptions"
         ),
     )
+
+
+def _sent_options(request: Request) -> dict[str, Any]:
+    """Return the options in the body of a deletion; raises 400 or 415."""
+    kind = "DeleteOptions"
+    try:
+        sent = read_object(request.headers.get("content-type", ""), request.body).value
+        if (sent.get("kind") or kind) != kind:
+            version = sent.get("apiVersion") or "meta.k8s.io/v1"
+            raise bad_request(unregistered(sent["kind"], version))
+        decoded: dict[str, Any] = codec.decode(f"meta/v1.{kind}", sent, codec.Decoding())
+    except Unparsed as error:
+        raise bad_request(str(error)) from error
+    except Mismatch as mismatch:
+        raise bad_request(mismatch.message()) from mismatch
+    return decoded
 
 
 def _dry_run(values: tuple[str, ...], kind: str) -> bool:

@@ -4,28 +4,39 @@ Each in the representation that a client accepts.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from services.simulator.core.api import deletion, errors, negotiation, tables
+from services.simulator.core.api import deletion, errors, negotiation
 from services.simulator.core.api.messages import Response, encode_version, head_of, to_json
 from services.simulator.core.api.negotiation import Accepted
 from services.simulator.core.api.reading import Page
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.writing import Written
+from services.simulator.core.api.yaml_text import to_yaml
 
 
-def failure(error: errors.ApiError) -> Response:
-    """Return the answer that carries a refusal."""
+def failure(error: errors.ApiError, header: str = "") -> Response:
+    """Return the answer that carries a refusal to who sent this Accept header."""
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after is not None else {}
-    return Response(
-        status=error.code, body=to_json(error.status), headers=headers, warnings=error.warnings
-    )
+    answer = rendered(to_json(error.status), _told_to(header))
+    return replace(answer, status=error.code, headers=headers, warnings=error.warnings)
+
+
+def _told_to(header: str) -> Accepted:
+    """Return in what a refusal is told: in YAML, if that is all that is accepted."""
+    if "yaml" not in header:
+        return negotiation.PLAIN
+    try:
+        return negotiation.accepted(header)
+    except errors.ApiError:
+        return negotiation.PLAIN
 
 
 def rendered(body: bytes, accept: Accepted) -> Response:
     """Return a JSON body, as YAML if that was asked for."""
     if accept.yaml:
-        return Response(body=negotiation.to_yaml(body), content_type="application/yaml")
+        return Response(body=to_yaml(body), content_type="application/yaml")
     return Response(body=body)
 
 
@@ -33,31 +44,32 @@ def written_response(
     resource: Resource, written: Written, accept: Accepted = negotiation.PLAIN
 ) -> Response:
     """Return the answer to a write: the object as stored or as it would have been."""
-    if accept.as_kind in ("PartialObjectMetadata", "PartialObjectMetadataList"):
-        body = to_json(tables.metadata_only(written.object, accept.as_version))
-    elif written.version is not None:
+    if written.version is not None:
         body = encode_version(resource, written.version)
     else:
         body = to_json(written.object)
-    answer = rendered(body, accept)
-    return Response(
-        status=201 if written.created else 200,
-        body=answer.body,
-        content_type=answer.content_type,
-        warnings=written.warnings,
-    )
+    return as_written(rendered(body, accept), written)
 
 
-def deleted_response(resource: Resource, deleted: deletion.Deleted) -> Response:
+def as_written(answer: Response, written: Written) -> Response:
+    """Return an answer that shows what a write left behind, as the answer to that write."""
+    return replace(answer, status=201 if written.created else 200, warnings=written.warnings)
+
+
+def deleted_response(
+    resource: Resource, deleted: deletion.Deleted, accept: Accepted = negotiation.PLAIN
+) -> Response:
     """Return the answer to a deletion.
 
     The object where it stays or its kind returns it, else a Status.
     """
     if not deleted.gone or resource.returns_deleted:
-        return Response(body=to_json(deleted.object), warnings=deleted.warnings)
+        body = to_json(deleted.object)
+        return replace(rendered(body, accept), warnings=deleted.warnings)
     meta = deleted.object["metadata"]
     details = {**errors.details_of(resource, meta["name"]), "uid": meta["uid"]}
-    return Response(body=to_json(errors.success(details=details)), warnings=deleted.warnings)
+    body = to_json(errors.success(details=details))
+    return replace(rendered(body, accept), warnings=deleted.warnings)
 
 
 PART = 256

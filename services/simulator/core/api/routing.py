@@ -28,8 +28,7 @@ def parse(path: str, catalogue: Catalogue) -> Route | None:
     None means a path that nothing serves: other documents, and unknown resources of groups that are
     not built in, whose 404 is plain text.
     """
-    raw = path.removesuffix("/").split("/")[1:]
-    steps = [unquote(step) for step in raw]
+    steps = [unquote(step) for step in path.rstrip("/").split("/")[1:]]
     if len(steps) >= 3 and steps[0] == "api":
         group, version, rest = "", steps[1], steps[2:]
     elif len(steps) >= 4 and steps[0] == "apis":
@@ -38,7 +37,7 @@ def parse(path: str, catalogue: Catalogue) -> Route | None:
         return None
     watch = rest[0] == "watch" and len(rest) > 1
     route = None
-    if "" not in rest and not any("/" in step for step in rest):
+    if not any("/" in step for step in rest):
         route = _resource_route(group, version, rest[1:] if watch else rest, catalogue)
     if route is None:
         if group in BUILTIN_GROUPS:
@@ -55,13 +54,26 @@ def _resource_route(
         namespace, steps = steps[1], steps[2:]
     plural, name, subresource = steps[0], "".join(steps[1:2]), "/".join(steps[2:3])
     resource = catalogue.find(group, version, plural)
-    if resource is None or len(steps) > 3:
+    if resource is None or (len(steps) > 3 and subresource != "proxy"):
+        return None
+    if subresource and not name:
+        raise errors.bad_request("name must be provided")
+    if len(steps) > 1 and not name:
         return None
     misplaced = namespace is not None and not resource.namespaced
     homeless = bool(name) and resource.namespaced and namespace is None
     if misplaced or homeless:
         return None
     return Route(resource=resource, namespace=namespace, name=name, subresource=subresource)
+
+
+def check_name(name: str) -> None:
+    """Raise the 400 of a name that no path may contain."""
+    why = f"may not be '{name}'" if name in (".", "..") else ""
+    if "%" in name:
+        why = "may not contain '%'"
+    if why:
+        raise errors.bad_request(f'Name parameter invalid: "{name}": {why}')
 
 
 def _is_namespace_subresource(group: str, steps: list[str]) -> bool:

@@ -21,7 +21,9 @@ from services.simulator.core.api import (
     tables,
 )
 from services.simulator.core.api.access.gate import OPEN, Access, Gate
+from services.simulator.core.api.bodies import object_in
 from services.simulator.core.api.direct import DirectApi
+from services.simulator.core.api.frozen import freeze
 from services.simulator.core.api.gates import NO_GATES
 from services.simulator.core.api.messages import (
     Request,
@@ -32,7 +34,7 @@ from services.simulator.core.api.messages import (
     to_json,
 )
 from services.simulator.core.api.metrics_api import MetricsApi
-from services.simulator.core.api.negotiation import Accepted, decode_body
+from services.simulator.core.api.negotiation import Accepted
 from services.simulator.core.api.options import (
     delete_options,
     list_options,
@@ -43,6 +45,7 @@ from services.simulator.core.api.plugins.admission import NO_PLUGINS
 from services.simulator.core.api.reading import Page, check_freshness
 from services.simulator.core.api.rendering import (
     PART,
+    as_written,
     deleted_response,
     encode_page,
     page_parts,
@@ -97,8 +100,11 @@ class ApiServer:
         return replace(answer, warnings=(deprecation, *answer.warnings))
 
     def _answer(self, request: Request, route: Route) -> Response:
+        _accepted(request, route)
         if route.watch or (not route.name and request.method == "GET" and request.flag("watch")):
             return self._watch(request, route)
+        if request.method != "PUT":
+            routing.check_name(route.name)
         if route.subresource == "token" and route.subresource in route.resource.subresources:
             return self._gate.token(request, route)
         if route.subresource:
@@ -107,6 +113,8 @@ class ApiServer:
         homeless = route.resource.namespaced and route.namespace is None
         if verb is None or verb not in route.resource.verbs or (homeless and verb != "list"):
             raise errors.method_not_allowed()
+        if route.namespace == "" and verb != "list":
+            raise errors.bad_request("Namespace parameter required.")
         return _HANDLERS[verb](self, request, route)
 
     def _other(self, request: Request) -> Response:
@@ -127,7 +135,7 @@ class ApiServer:
         return self.metrics if computed and self.metrics is not None else self.store
 
     def _get(self, request: Request, route: Route) -> Response:
-        accept = negotiation.accepted(request.headers.get("accept", ""))
+        accept = _accepted(request, route)
         check_freshness(self.store.storage, request.parameter("resourceVersion"))
         source = self._source(route)
         version = source.read(route.resource, route.name, route.namespace or "")
@@ -136,34 +144,39 @@ class ApiServer:
     def _one(
         self, request: Request, resource: Resource, version: Version, accept: Accepted
     ) -> Response:
+        negotiation.check_conversion(accept, resource, is_list=False)
         if accept.as_kind == "Table":
             page = Page(items=(version,), revision=version.revision)
-            return Response(
-                body=tables.encode(resource, page, request, accept, self.store.sources.now())
-            )
+            return self._table(request, resource, page, accept)
         if accept.as_kind:
-            return Response(body=to_json(tables.metadata_only(version.object, accept.as_version)))
+            body = to_json(tables.metadata_only(version.object, accept.as_version))
+            return rendered(body, accept)
         return rendered(encode_version(resource, version), accept)
 
     def _list(self, request: Request, route: Route) -> Response:
-        accept = negotiation.accepted(request.headers.get("accept", ""))
+        accept = _accepted(request, route)
         source, options = self._source(route), list_options(request)
         page = source.page(route.resource, route.namespace, options)
         return self._page(request, route.resource, page, accept)
 
     def _page(self, request: Request, resource: Resource, page: Page, accept: Accepted) -> Response:
+        negotiation.check_conversion(accept, resource, is_list=True)
         if accept.as_kind == "Table":
-            return Response(
-                body=tables.encode(resource, page, request, accept, self.store.sources.now())
-            )
+            return self._table(request, resource, page, accept)
         if accept.as_kind:
-            return Response(body=to_json(tables.metadata_list(page, accept.as_version)))
+            return rendered(to_json(tables.metadata_list(page, accept.as_version)), accept)
         if request.takes_parts and len(page.items) > PART and not accept.yaml:
             return Response(parts=page_parts(resource, page))
         return rendered(encode_page(resource, page), accept)
 
+    def _table(
+        self, request: Request, resource: Resource, page: Page, accept: Accepted
+    ) -> Response:
+        body = tables.encode(resource, page, request, accept, self.store.sources.now())
+        return rendered(body, accept)
+
     def _watch(self, request: Request, route: Route) -> Response:
-        accept = negotiation.accepted(request.headers.get("accept", ""))
+        accept = _accepted(request, route)
         options = list_options(request, single=route.name)
         watch = self.store.watch(route.resource, route.namespace, options)
         encode = _event_encoder(request, route.resource, accept, self.store.sources.now)
@@ -175,17 +188,13 @@ class ApiServer:
     # Writing
 
     def _create(self, request: Request, route: Route) -> Response:
-        body = decode_body(
-            request.headers.get("content-type", ""), request.body, route.resource.kind
-        )
+        body = object_in(request, route.resource)
         options = write_options(request, body.duplicates)
         written = self.store.create(route.resource, body.value, route.namespace or "", options)
-        return _written(request, route.resource, written)
+        return self._written(request, route, written)
 
     def _update(self, request: Request, route: Route) -> Response:
-        body = decode_body(
-            request.headers.get("content-type", ""), request.body, route.resource.kind
-        )
+        body = object_in(request, route.resource)
         options = write_options(request, body.duplicates)
         written = self.store.update(
             route.resource,
@@ -194,18 +203,18 @@ class ApiServer:
             namespace=route.namespace or "",
             options=options,
         )
-        return _written(request, route.resource, written)
+        return self._written(request, route, written)
 
     def _patch(self, request: Request, route: Route) -> Response:
         written = subresources.patch(self.store, request, route, "")
-        return _written(request, route.resource, written)
+        return self._written(request, route, written)
 
     def _delete(self, request: Request, route: Route) -> Response:
         options = delete_options(request)
         deleted = deletion.delete(
             self.store, route.resource, route.name, route.namespace or "", options
         )
-        return deleted_response(route.resource, deleted)
+        return deleted_response(route.resource, deleted, _accepted(request, route))
 
     def _delete_collection(self, request: Request, route: Route) -> Response:
         page = deletion.delete_collection(
@@ -215,7 +224,14 @@ class ApiServer:
             list_options(request),
             delete_options(request),
         )
-        return Response(body=encode_page(route.resource, page))
+        return self._page(request, route.resource, page, _accepted(request, route))
+
+    def _written(self, request: Request, route: Route, written: Written) -> Response:
+        accept = _accepted(request, route)
+        if not accept.as_kind:
+            return written_response(route.resource, written, accept)
+        version = written.version or Version("", freeze(written.object), 0)
+        return as_written(self._one(request, route.resource, version, accept), written)
 
 
 _VERBS: Mapping[tuple[str, bool], str] = MappingProxyType(
@@ -243,10 +259,9 @@ _HANDLERS: Mapping[str, Callable[[ApiServer, Request, Route], Response]] = Mappi
 )
 
 
-def _written(request: Request, resource: Resource, written: Written) -> Response:
-    return written_response(
-        resource, written, negotiation.accepted(request.headers.get("accept", ""))
-    )
+def _accepted(request: Request, route: Route) -> Accepted:
+    streams = request.method == "GET" and not route.name
+    return negotiation.accepted(request.headers.get("accept", ""), streams=streams)
 
 
 def _event_encoder(

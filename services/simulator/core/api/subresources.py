@@ -6,8 +6,8 @@ from typing import Any
 
 from libs.apiserver import field_errors
 from services.simulator.core.api import errors, negotiation, pods, scale
+from services.simulator.core.api.bodies import decode_body, object_in
 from services.simulator.core.api.messages import Request, Response, encode_version, to_json
-from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.options import write_options
 from services.simulator.core.api.ownership.apply import apply
 from services.simulator.core.api.patching import engine
@@ -79,7 +79,7 @@ def _part(store: Store, request: Request, route: Route) -> Response:
     if request.method == "GET":
         return Response(body=encode_version(resource, store.read(resource, route.name, namespace)))
     if request.method == "PUT":
-        body = decode_body(request.headers.get("content-type", ""), request.body, resource.kind)
+        body = object_in(request, resource)
         options = write_options(request, body.duplicates)
         written = store.update(
             resource,
@@ -147,7 +147,7 @@ def _typed(request: Request, type_: str) -> dict[str, Any]:
 def _finalize(store: Store, request: Request, route: Route) -> Response:
     if request.method != "PUT":
         raise errors.method_not_allowed()
-    body = decode_body(request.headers.get("content-type", ""), request.body, "Namespace").value
+    body = object_in(request, route.resource).value
     written = store.update(
         route.resource,
         body,
@@ -165,6 +165,17 @@ def _log(store: Store, request: Request, route: Route) -> Response:
     return Response(body=LOG, content_type="text/plain")
 
 
+def _connect(store: Store, request: Request, route: Route) -> Response:
+    """Refuse to connect: there is nobody at the other end."""
+    proxy = route.subresource == "proxy"
+    if not proxy and request.method not in ("GET", "POST"):
+        raise errors.method_not_allowed()
+    obj = store.read(route.resource, route.name, route.namespace or "").object
+    if route.resource.kind == "Pod" and not obj["spec"].get("nodeName"):
+        raise errors.bad_request(f"pod {route.name} does not have a host assigned")
+    raise errors.internal("error dialing backend: nothing runs behind a simulated kubelet")
+
+
 _HANDLERS: Mapping[str, Callable[[Store, Request, Route], Response]] = MappingProxyType(
     {
         "status": _part,
@@ -174,5 +185,9 @@ _HANDLERS: Mapping[str, Callable[[Store, Request, Route], Response]] = MappingPr
         "eviction": _eviction,
         "finalize": _finalize,
         "log": _log,
+        "attach": _connect,
+        "exec": _connect,
+        "portforward": _connect,
+        "proxy": _connect,
     }
 )

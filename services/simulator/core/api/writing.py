@@ -14,9 +14,10 @@ from libs.apiserver.types import codec, walking
 from libs.apiserver.types.mismatch import Mismatch
 from libs.apiserver.types.table import OBJECT_META
 from services.simulator.core.api.access.users import ADMIN, User
-from services.simulator.core.api.errors import ApiError, bad_request
+from services.simulator.core.api.errors import bad_request
 from services.simulator.core.api.ownership.managers import Managing
 from services.simulator.core.api.resources import Resource
+from services.simulator.core.api.scheme import wrong_kind
 from services.simulator.core.api.storage import Version
 
 Object = dict[str, Any]
@@ -72,8 +73,6 @@ class Decoded:
 
 
 DEFAULTS = WriteOptions()
-_QUOTED = 30
-"""How many characters of a body a refusal quotes."""
 
 
 def unchanged_members(raw: Object, old: Object) -> Object:
@@ -94,7 +93,7 @@ def decode(resource: Resource, raw: Any, options: WriteOptions = DEFAULTS) -> De
         raise bad_request(f"{unreadable(resource)}: the body is no object")
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if (kind and kind != resource.kind) or (version and version != resource.group_version):
-        raise _wrong_type(resource, str(kind or ""), str(version or ""))
+        raise wrong_kind(resource, str(kind or ""), str(version or ""))
     decoding = codec.Decoding()
     try:
         obj = codec.decode(resource.type, raw, decoding)
@@ -143,21 +142,19 @@ def _complain(
 
 
 def _check_custom_type(resource: Resource, raw: Any, options: WriteOptions) -> None:
-    if not isinstance(raw, dict):
-        raise bad_request(f"{unreadable(resource)}: the body is no object")
-    version, text = raw.get("apiVersion"), json.dumps(raw)
-    unrecognized = f"the object provided is unrecognized (must be of type {resource.kind})"
-    for name, value in (("Kind", raw.get("kind")), ("apiVersion", version)):
-        if not value or not isinstance(value, str):
-            why = f"Object '{name}' is missing in '{text}'"
-            raise bad_request(f"{unrecognized}: {why} ({text})")
-    if str(version).count("/") > 1:
-        shortened = text if len(text) <= _QUOTED else f"{text[:_QUOTED]} ..."
+    kind = raw.get("kind") if isinstance(raw, dict) else None
+    if not kind or not isinstance(kind, str):
+        text = json.dumps(raw)
+        why = f"Object 'Kind' is missing in '{text}'"
         raise bad_request(
-            f"{unrecognized}: unexpected GroupVersion string: {version} ({shortened})"
+            f"the object provided is unrecognized (must be of type {resource.kind}): {why} ({text})"
         )
+    version = raw.get("apiVersion") or ""
     if version != resource.group_version:
-        refusal = _wrong_type(resource, resource.kind, str(version))
+        refusal = bad_request(
+            f"the API version in the data ({version}) does not match the expected API version "
+            f"({resource.group_version})"
+        )
         extra = [name for name in raw if name not in ("apiVersion", "kind", "metadata")]
         if options.field_validation == "Warn" and str(version).startswith(f"{resource.group}/"):
             # A version without a schema knows no field, and pruning comes before the refusal.
@@ -179,16 +176,3 @@ def decode_typed(type_: str, value: Any) -> Object:
 def unreadable(resource: Resource) -> str:
     """Return how a decoding error begins."""
     return f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
-
-
-def _wrong_type(resource: Resource, kind: str, version: str) -> ApiError:
-    if version and version != resource.group_version:
-        return bad_request(
-            f"the API version in the data ({version}) does not match the expected API version "
-            f"({resource.group_version})"
-        )
-    package = resource.group.partition(".")[0] or "core"
-    return bad_request(
-        f'{kind} in version "{resource.version}" cannot be handled as a {resource.kind}: '
-        f"converting ({resource.version}.{kind}) to ({package}.{resource.kind}): unknown conversion"
-    )

@@ -122,4 +122,4 @@ def _answered(serve: Serve, request: Request) -> Response:
     try:
         return serve(request)
     except ApiError as error:
-        return failure(error)
+        return failure(error, request.headers.get("accept", ""))

@@ -20,8 +20,8 @@ from services.simulator.core.api.access.credentials import AUDIENCE, Credentials
 from services.simulator.core.api.access.rbac import aggregate
 from services.simulator.core.api.access.review_kinds import REVIEWS
 from services.simulator.core.api.access.users import User
+from services.simulator.core.api.bodies import object_in
 from services.simulator.core.api.messages import Request, Response, to_json
-from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.options import write_options
 from services.simulator.core.api.ownership.managers import Manager, by_update
 from services.simulator.core.api.placement import place
@@ -58,7 +58,7 @@ def answer(desk: Desk, request: Request) -> Response | None:
         raise errors.no_such_resource()
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_body(request.headers.get("content-type", ""), request.body, resource.kind)
+    body = object_in(request, resource)
     decoded = decode(resource, body.value, write_options(request, body.duplicates))
     review = decoded.object
     _note_manager(desk, resource, request, review)

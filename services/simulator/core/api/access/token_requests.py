@@ -11,8 +11,8 @@ from libs.apiserver.field_errors import wrong
 from services.simulator.core.api import errors
 from services.simulator.core.api.access.credentials import AUDIENCE, Bound, Credentials, Issued
 from services.simulator.core.api.access.review_kinds import TOKEN_REQUEST
+from services.simulator.core.api.bodies import object_in
 from services.simulator.core.api.messages import Request, Response, to_json
-from services.simulator.core.api.negotiation import decode_body
 from services.simulator.core.api.options import write_options
 from services.simulator.core.api.ownership.managers import Manager, by_update
 from services.simulator.core.api.placement import place
@@ -31,7 +31,7 @@ def answer(store: Store, credentials: Credentials, request: Request, route: Rout
     """Hand out a token; raises 400, 404, 409, 422."""
     if request.method != "POST":
         raise errors.method_not_allowed()
-    body = decode_body(request.headers.get("content-type", ""), request.body, TOKEN_REQUEST.kind)
+    body = object_in(request, TOKEN_REQUEST)
     options = write_options(request, body.duplicates)
     decoded = decode(TOKEN_REQUEST, body.value, options)
     asked, namespace = decoded.object, route.namespace or ""

@@ -7,10 +7,10 @@ read, and refused, in its own way.
 from typing import Any
 
 from libs.apiserver.types.mismatch import json_kind
-from services.simulator.core.api import errors
+from services.simulator.core.api.bodies import Body, Unparsed, parse_json
 from services.simulator.core.api.errors import bad_request
-from services.simulator.core.api.negotiation import Body, Unparsed, decode_yaml, parse_json
 from services.simulator.core.api.patching.types import PatchType
+from services.simulator.core.api.yaml_text import NoYaml, read_yaml
 
 _MAP = "map[string]interface {}"
 _OPERATION = "handlers.jsonPatchOp"
@@ -39,9 +39,10 @@ def read_body(type_: PatchType, body: bytes) -> Body:
 
 def _read_configuration(body: bytes) -> Any:
     try:
-        value = decode_yaml(body)
-    except errors.ApiError as error:
-        raise bad_request(f"error decoding YAML: {error}") from error
+        value = read_yaml(body)
+    except NoYaml as error:
+        why = f"error converting YAML to JSON: {error}"
+        raise bad_request(f"error decoding YAML: {why}") from error
     if value is None:
         return {}
     if not isinstance(value, dict):
