@@ -14,7 +14,7 @@ class SpreadRule:
     tally: Tally
     constraint: TopologySpread
     own: int
-    """1 if the pod counts itself."""
+    """1 if the pod counts itself; of a pod that leads another one also 1 for that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

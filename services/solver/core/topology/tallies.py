@@ -42,6 +42,8 @@ class Tallies:
         self._asks: list[Ask] = []
         """Kept, so that nothing else gets the identity of their rules."""
         self._alone: Container[int] = ()
+        self._hard: Mapping[int, Ask] = {}
+        """What is asked for in any case, by id of the shape."""
 
     def build(
         self,
@@ -66,7 +68,7 @@ class Tallies:
         self.entangled = entangled(_alike(largest), self._index, bound)
         asks = [ask for ask in asks if ask.shape.id not in self.entangled]
         self._asks = asks
-        hard = {ask.shape.id: ask for ask in asks}
+        hard = self._hard = {ask.shape.id: ask for ask in asks}
         owning = {one: shape for one, shape in coming.items() if one not in self.entangled}
         self._own_tallies(owning, frozenset(hard), bound)
         self._volume_tallies((*coming.values(), *bound.with_shared_volumes()))
@@ -210,6 +212,7 @@ class Tallies:
             SpreadRule(tally=tally, constraint=constraint, own=_counts_itself(constraint, shape))
             for tally, constraint in zip(self._spread_tallies(ask), ask.spread, strict=True)
         ]
+        spread += self._followers_spread(ask)
         # Who is only preferred to be near or far does not have to be in one domain for that.
         read = [tally for tally in self.counting.get(shape.id, ()) if tally.hard]
         read += [tally for rule in affinity for tally in rule.tallies]
@@ -239,6 +242,18 @@ class Tallies:
         found += [one.tally for one in self.keepers(follower)]
         # On one host they are in one domain of every key.
         yield from (one for one in found if one.key in shared or label_keys.HOSTNAME in shared)
+
+    def _followers_spread(self, ask: Ask) -> Iterator[SpreadRule]:
+        """Yield what spreads whoever has to follow a pod over domains that it shares with that."""
+        follower = None if ask.leads is None else self._hard.get(ask.leads)
+        if follower is None:
+            return
+        shared = _keys(follower.shape.affinity)
+        pairs = zip(self._spread_tallies(follower), follower.spread, strict=True)
+        for tally, constraint in pairs:
+            if tally.key in shared or label_keys.HOSTNAME in shared:
+                own = _counts_itself(constraint, follower.shape) + (ask.shape.id in tally.shapes)
+                yield SpreadRule(tally=tally, constraint=constraint, own=own)
 
     def _concerns_itself(self, tally: Tally, shape: PodShape) -> bool:
         """Tell whether a tally is about one pod only, and nobody else asks where that is."""
