@@ -20,10 +20,11 @@ from services.solver.core.devices.offer import Candidate, Offer, with_own
 from services.solver.core.devices.places import Places
 from services.solver.core.devices.refusing import why_not
 from services.solver.core.devices.reserved import Kept, Reserved, take
-from services.solver.core.devices.search import MOST_STEPS, Found, NotFound, Seen, search
+from services.solver.core.devices.search import MOST_STEPS, Found, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import Sharing, Spot, described, ways
 from services.solver.core.devices.usage import Ledger, Total, View, filled, most
+from services.solver.core.devices.ways import NotFound, Seen
 from services.solver.core.offers.claim_class import ClaimClass, ClaimClasses
 from services.solver.core.vectors import Bools, Ints
 

@@ -21,10 +21,11 @@ from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.devices.inventory import Inventory
 from services.solver.core.devices.offer import Offer, template_offer, with_own
 from services.solver.core.devices.places import instance_type, node_facts
-from services.solver.core.devices.search import NotFound, Seen, search
+from services.solver.core.devices.search import search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import ways
 from services.solver.core.devices.usage import View
+from services.solver.core.devices.ways import NotFound, Seen
 from services.solver.core.vectors import Bools
 
 _MOST_STEPS = 1_000

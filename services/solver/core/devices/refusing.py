@@ -13,9 +13,10 @@ from libs.domain.taint import HARD_EFFECTS, untolerated
 from services.solver.core.devices import capacity
 from services.solver.core.devices.constraints import Constraint
 from services.solver.core.devices.offer import Candidate
-from services.solver.core.devices.search import Found, Seen, search
+from services.solver.core.devices.search import Found, search
 from services.solver.core.devices.selecting import Selectors, shown
 from services.solver.core.devices.sharing import described
+from services.solver.core.devices.ways import Seen
 
 _MOST_STEPS = 5_000
 """Devices that are tried for one sentence; who waits for words waits for few."""

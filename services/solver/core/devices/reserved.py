@@ -14,10 +14,11 @@ from libs.domain.device import DeviceClaim
 from libs.domain.pod import PodShape
 from services.solver.core.devices.kinds import Kind
 from services.solver.core.devices.offer import Offer
-from services.solver.core.devices.search import Found, Seen, search
+from services.solver.core.devices.search import Found, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.sharing import ways
 from services.solver.core.devices.usage import Ledger, View
+from services.solver.core.devices.ways import Seen
 from services.solver.core.offers.claim_class import ClaimClass
 
 _MOST_STEPS = 1_000

@@ -11,17 +11,17 @@ Source: kube-scheduler's structured allocator of 1.36. Differences on purpose: w
 steps, not by time; a set of equal devices is tried once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from libs.domain.device import MOST_DEVICES_OF_CLAIM, DeviceClaim, DeviceRequest, DeviceSubRequest
+from libs.domain.device import MOST_DEVICES_OF_CLAIM, DeviceClaim
 from libs.domain.taint import HARD_EFFECTS, tolerates
-from services.solver.core.devices import capacity
 from services.solver.core.devices.bounding import most_devices
 from services.solver.core.devices.constraints import Constraint
-from services.solver.core.devices.offer import Candidate, Offer
+from services.solver.core.devices.offer import Candidate
 from services.solver.core.devices.selecting import Broken, Selectors
 from services.solver.core.devices.usage import CounterId, DeviceId, Ledger, View
+from services.solver.core.devices.ways import NotFound, Seen, Way, share, ways
 
 MOST_STEPS = 50_000
 """Devices that are tried for one pod at one place before it counts as refused."""
@@ -50,40 +50,6 @@ class Found:
     """How many devices were tried."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotFound:
-    """Why the claims get nothing; empty if the devices are simply too few."""
-
-    problem: str = ""
-    steps: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
-    """A place as the search sees it."""
-
-    offer: Offer
-    cluster: View
-    """What is taken of devices in the cluster."""
-    template: View
-    """What is taken of devices that come with the node."""
-    narrow: Callable[[Sequence[Candidate]], bool] = lambda chosen: True
-    """Tells whether one node could use all of these devices."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """One way to satisfy a request."""
-
-    names: tuple[str, ...]
-    """Of the request, and of the way as `request/way`; the last one is the result's."""
-    sub: DeviceSubRequest
-    count: int
-    all: tuple[Candidate, ...] | None
-    """In mode All the very devices that are needed."""
-    asked: dict[str, int]
-
-
 def search(
     claims: Sequence[DeviceClaim], seen: Seen, selectors: Selectors, most_steps: int = MOST_STEPS
 ) -> Found | NotFound:
@@ -104,16 +70,16 @@ def search(
     for claim in claims:
         requests = []
         for request in claim.requests:
-            ways = _ways(request, seen, selectors)
-            if isinstance(ways, NotFound):
-                return ways
-            requests.append(ways)
+            found = ways(request, seen, selectors)
+            if isinstance(found, NotFound):
+                return found
+            requests.append(found)
         run.claims.append(requests)
         run.constraints.append([Constraint(one) for one in claim.constraints])
         run.given.append([])
-    found = all(map(run.is_possible, range(len(claims)))) and run.request(0, 0)
+    complete = all(map(run.is_possible, range(len(claims)))) and run.request(0, 0)
     steps = most_steps - run.steps_left
-    if found:
+    if complete:
         return Found(given=tuple(tuple(one) for one in run.given), steps=steps)
     return NotFound(problem=run.problem, steps=steps)
 
@@ -130,53 +96,6 @@ def _free(claims: Sequence[DeviceClaim], seen: Seen) -> Sequence[Candidate]:
                 one for one in candidates if one.template is not template or one.id not in whole
             )
     return candidates
-
-
-def _ways(request: DeviceRequest, seen: Seen, selectors: Selectors) -> list[Way] | NotFound:
-    found = []
-    for sub in request.alternatives:
-        asked = {one.name: one.amount for one in sub.capacity}
-        names = (request.name, f"{request.name}/{sub.name}") if sub.name else (request.name,)
-        every: tuple[Candidate, ...] | None = None
-        if sub.all:
-            matching = _all(sub, asked, seen, selectors)
-            if isinstance(matching, NotFound):
-                return matching
-            every = matching
-        count = sub.count if every is None else len(every)
-        found.append(Way(names=names, sub=sub, count=count, all=every, asked=asked))
-    return found
-
-
-def _all(
-    sub: DeviceSubRequest, asked: dict[str, int], seen: Seen, selectors: Selectors
-) -> tuple[Candidate, ...] | NotFound:
-    """Return all devices that the request is about, taken ones too."""
-    if seen.offer.unusable:
-        return NotFound(problem=f"it asks for all devices, and {seen.offer.unusable[0]}")
-    found = []
-    for one in seen.offer.candidates:
-        matches = selectors.match(sub, one.pool.driver, one.device)
-        if isinstance(matches, Broken):
-            return NotFound(problem=matches.problem)
-        view = seen.template if one.template else seen.cluster
-        if matches and _fits(one, asked, view, None) is not None:
-            found.append(one)
-    return tuple(found)
-
-
-def _fits(
-    candidate: Candidate, asked: dict[str, int], view: View, own: dict[str, int] | None
-) -> dict[str, int] | None:
-    """Return what the request takes of the device if that much is left; None if it is not."""
-    taken = capacity.taken(candidate.device, asked)
-    if taken is None:
-        return None
-    for one in candidate.device.capacity:
-        used = view.part(candidate.id, one.name) + (own or {}).get(one.name, 0)
-        if used + taken[one.name] > one.amount:
-            return None
-    return taken
 
 
 @dataclass(slots=True, kw_only=True)
@@ -333,7 +252,7 @@ class _Run:
             return None
         if not tolerates(way.sub.tolerations, one.device.taints, HARD_EFFECTS):
             return None
-        part = _fits(one, way.asked, self._view(one), self.parts.get(key))
+        part = share(one, way.asked, self._view(one), self.parts.get(key))
         if part is None or not self.seen.narrow([*self.chosen, one]):
             return None
         counted = not (one.device.shared and self._is_shared(one))

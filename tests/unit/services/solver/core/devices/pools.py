@@ -25,9 +25,10 @@ from services.solver.core.devices.offer import (
     unusable,
     with_own,
 )
-from services.solver.core.devices.search import Found, NotFound, Seen, search
+from services.solver.core.devices.search import Found, search
 from services.solver.core.devices.selecting import Selectors
 from services.solver.core.devices.usage import Ledger, View
+from services.solver.core.devices.ways import NotFound, Seen
 
 DRIVER = "gpu.example.com"
 CLASSES = {

@@ -10,8 +10,9 @@ from libs.domain.device import (
     DeviceVersion,
 )
 from libs.domain.taint import Effect, Taint, Toleration, TolerationOperator
-from services.solver.core.devices.search import Found, NotFound
+from services.solver.core.devices.search import Found
 from services.solver.core.devices.usage import Ledger
+from services.solver.core.devices.ways import NotFound
 from tests.unit.services.solver.core.devices.pools import (
     DRIVER,
     a_claim,

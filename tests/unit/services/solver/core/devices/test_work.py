@@ -8,9 +8,10 @@ import pytest
 from libs.domain.device import DeviceClass, DeviceConstraint
 from libs.domain.feature_gates import FeatureGate
 from libs.domain.solution import SolveOptions
-from services.solver.core.devices.search import Found, NotFound, search
+from services.solver.core.devices.search import Found, search
 from services.solver.core.devices.selecting import Broken, Selectors
 from services.solver.core.devices.usage import Ledger, OfOthers
+from services.solver.core.devices.ways import NotFound
 from tests.support.builders import a_node, a_pod, a_shape, amounts, pods
 from tests.unit.services.solver.core.asking import plan_of
 from tests.unit.services.solver.core.devices.pools import (
