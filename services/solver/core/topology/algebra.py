@@ -13,8 +13,7 @@ import numpy as np
 from libs.domain import labels as label_keys
 from libs.domain.capacity import CapacityType
 from libs.domain.pod import PodShape
-from libs.domain.requirement import Operator
-from libs.domain.requirements import ANYTHING, Requirements
+from libs.domain.requirements import ANYTHING
 from services.solver.core.domains import members
 from services.solver.core.exclusion import Exclusive, conflict, exclusives
 from services.solver.core.offers.catalogue import CatalogueColumns
@@ -22,19 +21,18 @@ from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.offers.limits import Allowance
 from services.solver.core.offers.min_values import values_by_offering
 from services.solver.core.offers.template import Template
-from services.solver.core.pods.ask import Ask, Place
+from services.solver.core.pods.ask import Ask
 from services.solver.core.pods.bearing import bears
 from services.solver.core.standing.holdings import Holdings
 from services.solver.core.topology.arrivals import Arrivals, either, reached
 from services.solver.core.topology.grants import Grants, needs_grant
 from services.solver.core.topology.ground import Ground
 from services.solver.core.topology.rules import Rules
+from services.solver.core.topology.sites import Sites
 from services.solver.core.topology.tally import Admission, Tally, admission_key, may_count
 from services.solver.core.vectors import Bools, Ints
 
 _NEVER = -1
-_FEW = 64
-"""Values of one key that the kernel is told, so that it need not ask whether any is in common."""
 """Stands for a class, or a reservation, that there is not."""
 
 
@@ -64,20 +62,11 @@ class Algebra:
         """All asks that are known by their identity, so that none is used twice."""
         self._known_rules: dict[int, tuple[int, Rules]] = {}
         """Numbers of rules by their identity, which nothing else gets while they are here."""
-        self._sites: dict[object, int] = {}
-        self._sites_of_kinds: dict[tuple[int, ...], int] = {}
-        """The same by the kind of an ask and the identities of what it says; `_kept` keeps those.
-        """
-        self._site_of: list[Ask] = []
-        self._places: list[tuple[Ask, Place]] = []
-        self._places_of: dict[int, list[int]] = {}
         self._admissions: dict[object, int] = {}
         self._admission_of: list[Admission] = []
         self._claims_in_use: dict[str, int] = {}
         self._users: dict[str, list[Tally]] = {}
         """Who counts the users of a claim that have to be together, by the claim."""
-        self._told: dict[object, int] = {}
-        """Numbers of label keys, and of pairs of key and value."""
         self._arrivals: list[tuple[Arrivals, ...]] = []
         self._reservations = {name: number for number, name in enumerate(sorted(reservations))}
         self.packing = joiner_kernel.Packing(
@@ -89,6 +78,7 @@ class Algebra:
             [reservations[name] for name in self._reservations],
             strict_min_values,
         )
+        self._sites = Sites(self.packing)
         for template, allowance in zip(ground.templates, allowances, strict=True):
             self._add_template(template, allowance)
 
@@ -174,11 +164,11 @@ class Algebra:
 
     def add_ask(self, ask: Ask, rules: Rules) -> int:
         """Make an ask known, and return its number."""
-        site = self._site(ask)
+        site = self._sites.number(ask)
         number = self.packing.add_ask(
             self.shape(ask.shape),
             site,
-            self._places_of[site],
+            self._sites.places(site),
             bool(ask.places),
             self.ground.dimensions.requests(ask.shape.requests),
             self._rules(rules),
@@ -210,31 +200,6 @@ class Algebra:
         )
         self._known_rules[id(rules)] = number, rules
         return number
-
-    def _site(self, ask: Ask) -> int:
-        """Return the number of the labels, names and taints that an ask is about."""
-        alike = ask.kind, id(ask.places), id(ask.node_places), id(ask.effects), id(ask.lacking)
-        found = self._sites_of_kinds.get(alike)
-        if found is None:
-            found = self._sites_of_kinds[alike] = self._find_site(ask)
-        return found
-
-    def _find_site(self, ask: Ask) -> int:
-        shape = ask.shape
-        rules = shape.tolerations, ask.effects, exclusives(shape), ask.lacking
-        name = ask.places, ask.node_places, rules
-        found = self._sites.get(name)
-        if found is None:
-            found = self._sites[name] = len(self._site_of)
-            self._site_of.append(ask)
-            places = [place for place in ask.places if place.node_names is None]
-            first = len(self._places)
-            self._places += [(ask, place) for place in places]
-            for number, place in enumerate(places, first):
-                if few := self._few_values(place.requirements):
-                    self.packing.place_leaves(number, few)
-            self._places_of[found] = list(range(first, len(self._places)))
-        return found
 
     def set_arrivals(self, by_pool: Sequence[tuple[Arrivals, ...]]) -> None:
         """Take in which daemons that others look at come to new nodes of each pool."""
@@ -272,26 +237,9 @@ class Algebra:
         """Make all classes known to the kernel that were met."""
         for one in self.ground.classes.all[self._registered :]:
             self.packing.add_class(one.template.index, one.offerings, values_by_offering(one))
-            if few := self._few_values(one.requirements):
+            if few := self._sites.few_values(one.requirements):
                 self.packing.class_leaves(one.id, few)
         self._registered = len(self.ground.classes.all)
-
-    def _few_values(self, asked: Requirements) -> list[tuple[int, int]]:
-        """Return the numbers of keys of which few values are left, and of these, sorted.
-
-        Not of the hostname: what a new node is called is decided elsewhere.
-        """
-        return sorted(
-            (self._number_of(one.key), self._number_of((one.key, value)))
-            for one in asked
-            if one.operator is Operator.IN
-            and len(one.values) <= _FEW
-            and one.key != label_keys.HOSTNAME
-            for value in one.values
-        )
-
-    def _number_of(self, one: object) -> int:
-        return self._told.setdefault(one, len(self._told))
 
     def _class(self, number: int) -> ClaimClass:
         return self.ground.classes.all[number]
@@ -301,7 +249,7 @@ class Algebra:
         one, asked = self._class(known), ANYTHING
         own: tuple[Exclusive, ...] = ()
         if place >= 0:
-            ask, where = self._places[place]
+            ask, where = self._sites.place(place)
             if not bears(ask.shape, one.template.pool.template.taints, ask.effects):
                 return _NEVER
             asked, own = where.requirements, exclusives(ask.shape)
@@ -345,7 +293,7 @@ class Algebra:
 
     def new_nodes(self, site: int) -> list[int]:
         """Return what new nodes for a pod would be, by labels and taints."""
-        return [self._number(one) for one in self.ground.new_nodes(self._site_of[site])]
+        return [self._number(one) for one in self.ground.new_nodes(self._sites.ask(site))]
 
     def admitted(self, admission: int, known: int) -> list[int]:
         """Return what claims of a class may become of all that a spread constraint looks at."""
@@ -355,7 +303,7 @@ class Algebra:
 
     def compatible(self, site: int) -> Bools:
         """Return (n_standing,): bins whose labels, name and taints suit."""
-        return self.ground.compatible(self._site_of[site])
+        return self.ground.compatible(self._sites.ask(site))
 
     def domain_of(self, key: int) -> Ints:
         """Return (n_standing,): the domain of each standing bin."""
