@@ -54,15 +54,17 @@ class Alone:
 
         Before these come those near whom they have to be, each of which leads one of them.
         """
+        lacking = {
+            group.uids: left
+            for group, left in zip(self.tried.problem.groups, self.tried.left, strict=True)
+        }
+        # Who has some places may be what keeps those out that have none.
+        late = sorted(late, key=lambda one: lacking.get(one.uids, len(one.uids)) < len(one.uids))
         team = self._with_needed(late)
         if not team:
             return []
         alone = self.pack(tuple(team))
         short = short_gangs(self.snapshot, self.work, alone)
-        lacking = {
-            group.uids: left
-            for group, left in zip(self.tried.problem.groups, self.tried.left, strict=True)
-        }
         placed = [
             group
             for group, left in zip(team, alone.left, strict=True)
