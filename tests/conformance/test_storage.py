@@ -39,7 +39,8 @@ def test_a_claim_in_use_waits_for_its_last_pod(cluster: Cluster, core: str) -> N
     cluster.post(f"{core}/persistentvolumeclaims", a_claim("none")).ok()
     path = f"{core}/persistentvolumeclaims/c"
     cluster.until(
-        path, lambda one: one["metadata"]["finalizers"] == ["kubernetes.io/pvc-protection"]
+        path,
+        lambda one: one["metadata"].get("finalizers") == ["kubernetes.io/pvc-protection"],
     )
     cluster.post(f"{core}/pods", a_user("p", nodeName="nowhere")).ok()
 

@@ -78,6 +78,7 @@ class NodeLifecycle:
         self._news: dict[str, None] = {}
         self._silences: Timetable[str] = Timetable()
         self._all_lost = False
+        self._ttl_step = 0
 
     def step(self, now: datetime) -> Outcome:
         """Take in what nodes say, and do what follows from what they do not say."""
@@ -91,6 +92,7 @@ class NodeLifecycle:
             self._judge_silence(name, now)
         for node in self._nodes.changes():  # what was written just now
             self._see(node, now)
+        self._follow_size()
         news, self._news = list(self._news), {}
         refusals = []
         for name in news:
@@ -235,15 +237,26 @@ class NodeLifecycle:
             zone.waiting.pop(name, None)
         else:
             zone.waiting[name] = None
-        labels = node_states.missing_labels(node)
-        changed = taints != list(node["spec"].get("taints") or ())
-        if changed or labels:
-            change: Object = {"spec": {"taints": taints}} if changed else {}
-            if labels:
-                change["metadata"] = {"labels": labels}
+        change: Object = {}
+        if taints != list(node["spec"].get("taints") or ()):
+            change["spec"] = {"taints": taints}
+        if labels := node_states.missing_labels(node):
+            change.setdefault("metadata", {})["labels"] = labels
+        ttl = str(node_states.TTL_SECONDS[self._ttl_step])
+        if (node["metadata"].get("annotations") or {}).get(node_states.TTL_ANNOTATION) != ttl:
+            notes = {node_states.TTL_ANNOTATION: ttl}
+            change.setdefault("metadata", {})["annotations"] = notes
+        if change:
             self._api.patch("nodes", name, change)
 
     # What follows for all
+
+    def _follow_size(self) -> None:
+        """Tell all kubelets when there are many more or fewer nodes than before."""
+        step = node_states.ttl_of(len(self._health), self._ttl_step)
+        if step != self._ttl_step:
+            self._ttl_step = step
+            self._news.update(dict.fromkeys(self._health))
 
     def _look_at_the_whole(self, now: datetime) -> None:
         """Where no node is ready any more, the fault is elsewhere: nobody is evicted."""

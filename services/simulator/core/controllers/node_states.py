@@ -22,6 +22,10 @@ _BY_CONDITION = {
     "PIDPressure": {"True": "node.kubernetes.io/pid-pressure"},
 }
 _OF_STATE = {UNSCHEDULABLE} | {key for keys in _BY_CONDITION.values() for key in keys.values()}
+TTL_ANNOTATION = "node.alpha.kubernetes.io/ttl"
+TTL_SECONDS = (0, 15, 30, 60, 300)
+_TTL_STEPS = ((0, 100), (90, 500), (450, 1000), (900, 2000), (1800, 10**9))
+"""Between how many nodes each holds; they overlap, so that it does not flap."""
 _WATCHED = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
 _MIRRORED = (
     ("kubernetes.io/os", "beta.kubernetes.io/os"),
@@ -100,6 +104,20 @@ def missing_labels(node: Mapping[str, Any]) -> dict[str, str]:
         for new, old in _MIRRORED
         if new in labels and labels.get(old) != labels[new]
     }
+
+
+def ttl_of(nodes: int, step: int) -> int:
+    """Return how long kubelets may keep Secrets, as a step of `TTL_SECONDS`, by cluster size.
+
+    Args:
+        nodes: how many there are.
+        step: the present step, which is left only when the size is well beyond it.
+    """
+    while step < len(_TTL_STEPS) - 1 and nodes > _TTL_STEPS[step][1]:
+        step += 1
+    while step > 0 and nodes < _TTL_STEPS[step][0]:
+        step -= 1
+    return step
 
 
 def unknown_conditions(node: Mapping[str, Any], now: datetime) -> list[Object]:

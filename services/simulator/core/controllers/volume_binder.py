@@ -17,6 +17,7 @@ from libs.oracle.volume_matching import BOUND_ANNOTATION, SELECTED_NODE_ANNOTATI
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.client import Client
 from services.simulator.core.controllers.controller import Controller, itself
+from services.simulator.core.events import Note
 from services.simulator.core.objects import Object, is_deleting, key_of, split_key
 from services.simulator.core.scheduler.volumes import CLAIMS, VOLUMES, claim_reference
 
@@ -25,6 +26,8 @@ CSI_NODES = "csinodes.storage.k8s.io"
 
 _ZONE = "topology.kubernetes.io/zone"
 _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+_BOUND_BY_US = "pv.kubernetes.io/bound-by-controller"
+_COMPONENT = "persistentvolume-controller"
 _NO_PROVISIONER = ("", "kubernetes.io/no-provisioner")
 
 
@@ -48,6 +51,8 @@ def volume_binder(client: Client) -> Controller:
             chosen = _volume_for(api, claim, reserved.of(key))
             if chosen is not None:
                 _bind(api, claim, chosen)
+            elif (note := _why_it_waits(api, claim)) is not None:
+                client.events.record(claim, note)
 
     def unbound_claims(_obj: Object) -> Iterable[str]:
         return [key_of(claim) for claim in api.list(CLAIMS) if not claim["spec"].get("volumeName")]
@@ -58,6 +63,21 @@ def volume_binder(client: Client) -> Controller:
         CLASSES: unbound_claims,
     }
     return Controller("volumebinder", client, sources, reconcile)
+
+
+def _why_it_waits(api: DirectApi, claim: Object) -> Note | None:
+    """Return what to tell of a claim that has no volume yet, None if nothing."""
+    name = claim["spec"].get("storageClassName") or ""
+    storage_class = api.find(CLASSES, name)
+    if storage_class is not None and storage_class["volumeBindingMode"] != "Immediate":
+        if SELECTED_NODE_ANNOTATION in _annotations(claim):
+            return None
+        message = "waiting for first consumer to be created before binding"
+        return Note(reason="WaitForFirstConsumer", message=message, component=_COMPONENT)
+    if name:
+        return None
+    message = "no persistent volumes available for this claim and no storage class is set"
+    return Note(reason="FailedBinding", message=message, component=_COMPONENT)
 
 
 def _its_claim(volume: Object) -> Iterable[str]:
@@ -195,10 +215,16 @@ def _free_topology(api: DirectApi, storage_class: Object) -> dict[str, list[str]
 def _bind(api: DirectApi, claim: Object, volume: Object) -> None:
     name = volume["metadata"]["name"]
     if volume["spec"].get("claimRef", {}).get("uid") != claim["metadata"]["uid"]:
-        volume = api.patch(VOLUMES, name, {"spec": {"claimRef": claim_reference(claim)}})
+        change: Object = {"spec": {"claimRef": claim_reference(claim)}}
+        if "claimRef" not in volume["spec"]:
+            change["metadata"] = {"annotations": {_BOUND_BY_US: "yes"}}
+        volume = api.patch(VOLUMES, name, change)
     _set_phase(api, VOLUMES, volume, {"phase": "Bound"})
     meta = claim["metadata"]
-    done = {"metadata": {"annotations": {BOUND_ANNOTATION: "yes"}}, "spec": {"volumeName": name}}
+    notes = {BOUND_ANNOTATION: "yes"}
+    if not claim["spec"].get("volumeName"):
+        notes[_BOUND_BY_US] = "yes"
+    done = {"metadata": {"annotations": notes}, "spec": {"volumeName": name}}
     _keep_bound(api, api.patch(CLAIMS, meta["name"], done, meta["namespace"]))
 
 

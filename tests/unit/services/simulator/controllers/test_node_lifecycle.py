@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from libs.runtime.virtual import run_virtual
-from services.simulator.core.controllers.node_states import with_state_taints
+from services.simulator.core.controllers.node_states import ttl_of, with_state_taints
 from services.simulator.core.taints import tolerates
 from tests.unit.services.simulator.living import START, a_node, a_pod, living
 
@@ -120,3 +120,19 @@ def test_a_namespace_goes_with_all_that_is_in_it() -> None:
             assert cluster.api.find("namespaces", "x") is None
 
     run_virtual(scenario())
+
+
+@pytest.mark.parametrize(
+    ("nodes", "before", "after"),
+    [
+        pytest.param(100, 0, 0, id="small"),
+        pytest.param(101, 0, 1, id="larger"),
+        pytest.param(95, 1, 1, id="hardly smaller"),
+        pytest.param(89, 1, 0, id="smaller"),
+        pytest.param(5000, 0, 4, id="large at once"),
+    ],
+)
+def test_the_size_of_the_cluster_decides_how_long_secrets_are_kept(
+    nodes: int, before: int, after: int
+) -> None:
+    assert ttl_of(nodes, before) == after
