@@ -99,7 +99,7 @@ class Agents:
         node, agent = self._nodes.objects.get(name), self._agents.get(name)
         if node is None or agent is None:
             return
-        fate = node_report.own_fate(node) or self._fates.of(node)
+        fate = node_report.fate_of(node, self._fates.of(node))
         ahead = [at for at in (fate.dead_since, fate.back_at) if at is not None and at > now]
         if ahead:
             self._turns.put(name, min(ahead))

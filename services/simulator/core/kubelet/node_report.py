@@ -7,6 +7,7 @@ Source: Kubernetes documentation, "Node Status", "Leases"; KWOK's default stages
 
 import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -58,21 +59,19 @@ def is_simulated(node: Mapping[str, Any]) -> bool:
     return provider_id.startswith(PROVIDER) or annotations.get(FAKE_ANNOTATION) == "fake"
 
 
-def own_fate(node: Mapping[str, Any]) -> NodeFate | None:
-    """Return the fate that the node's annotations ask for, None if they ask for none.
-
-    What cannot be read asks for nothing.
-    """
+def fate_of(node: Mapping[str, Any], fate: NodeFate) -> NodeFate:
+    """Return a node's fate with what its annotations say instead; what is misspelt says nothing."""
     annotations = node["metadata"].get("annotations") or {}
-    boot, state = annotations.get(BOOT_ANNOTATION), annotations.get(KUBELET_ANNOTATION)
-    if boot is None and state is None:
-        return None
-    delay = None
-    with contextlib.suppress(ValueError, TypeError, OverflowError):
-        delay = timedelta(seconds=max(0.0, float(boot))) if boot is not None else None
-    return NodeFate(
-        boot=delay, boots=boot != "never", dead_since=LONG_AGO if state == "dead" else None
-    )
+    boot = annotations.get(BOOT_ANNOTATION)
+    if boot == "never":
+        fate = replace(fate, boots=False)
+    elif boot is not None:
+        with contextlib.suppress(ValueError, OverflowError):
+            span = timedelta(seconds=max(0.0, float(boot)))
+            fate = replace(fate, boot=span, boots=True)
+    if annotations.get(KUBELET_ANNOTATION) == "dead":
+        fate = replace(fate, dead_since=LONG_AGO, back_at=None)
+    return fate
 
 
 def address_of(node: Mapping[str, Any]) -> str | None:

@@ -27,6 +27,9 @@ _OURS = frozenset(
 )
 
 
+_OF_RESIZES = frozenset({"resources", "allocatedResources"})
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a pod runs."""
@@ -57,8 +60,10 @@ def status_of(pod: Mapping[str, Any], run: PodRun, place: Place, now: datetime) 
         key: text for key, text in (("reason", run.reason), ("message", run.message)) if text
     }
     if run.init:
-        status["initContainerStatuses"] = [_container(run, one, now) for one in run.init]
-    status["containerStatuses"] = [_container(run, one, now) for one in run.main]
+        known = pod["status"].get("initContainerStatuses") or ()
+        status["initContainerStatuses"] = [_container(run, one, known, now) for one in run.init]
+    known = pod["status"].get("containerStatuses") or ()
+    status["containerStatuses"] = [_container(run, one, known, now) for one in run.main]
     status["conditions"] = _conditions(pod, run, now, has_network=bool(place.address))
     return status
 
@@ -190,10 +195,14 @@ def _is_through(container: Container, now: datetime) -> bool:
 # Containers
 
 
-def _container(run: PodRun, container: Container, now: datetime) -> Object:
+def _container(
+    run: PodRun, container: Container, known: Iterable[Mapping[str, Any]], now: datetime
+) -> Object:
     name, image = container.name, container.spec.get("image", "")
     state, last = _state(run, container)
+    before = next((one for one in known if one["name"] == name), {})
     told: Object = {
+        **{key: value for key, value in before.items() if key not in _OF_RESIZES},
         "name": name,
         "image": image,
         "ready": container.is_ready(now),
@@ -203,9 +212,9 @@ def _container(run: PodRun, container: Container, now: datetime) -> Object:
         "lastState": last,
     }
     has_run = container.since is not None or container.last is not None
-    told["imageID"] = image if has_run else ""
-    if has_run:
-        told["containerID"] = _container_id(run, name)
+    if has_run and not before.get("containerID"):
+        told |= {"imageID": image, "containerID": _container_id(run, name)}
+    told.setdefault("imageID", "")
     if name in run.resizing.in_force:
         told["resources"] = _without_claims(run.resizing.in_force[name])
         told["allocatedResources"] = dict(run.resizing.given[name].get("requests") or {})
@@ -213,6 +222,7 @@ def _container(run: PodRun, container: Container, now: datetime) -> Object:
 
 
 def _container_id(run: PodRun, name: str) -> str:
+    """Return the id of a container; one of another runtime keeps that which it came with."""
     return f"simulated://{run.uid}/{name}"
 
 

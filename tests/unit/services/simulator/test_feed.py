@@ -97,3 +97,20 @@ def test_a_timetable_gives_keys_by_time_then_in_order() -> None:
     assert table.next() == START + timedelta(seconds=8)
     assert table.take(START + timedelta(seconds=8)) == ["moved"]
     assert table.next() is None
+
+
+def test_subscribers_share_what_is_there_and_are_told_each_change() -> None:
+    api = new_server(_Still()).direct
+    client = Client(api)
+    early = client.subscribe("pods")
+    api.create("pods", a_pod("a"), "default")
+    assert keys(early.changes()) == [("default/a", False, True)]
+
+    late = client.subscribe("pods")
+    api.delete("pods", "a", "default")
+
+    seen = keys(late.changes())
+    assert (seen[0], seen[-1]) == (("default/a", False, True), ("default/a", True, False))
+    assert keys(early.changes()) == seen[1:]
+    assert early.objects is late.objects
+    assert client.index("pods", controller_uid) is client.index("pods", controller_uid)

@@ -351,3 +351,25 @@ def test_a_container_that_wants_it_is_restarted_for_a_resize() -> None:
             assert container(cluster)["resources"]["requests"]["cpu"] == "2"
 
     run_virtual(scenario())
+
+
+def test_a_pod_that_comes_with_its_status_is_left_as_it_is() -> None:
+    async def scenario() -> None:
+        async with living(AT_ONCE) as cluster:
+            cluster.api.create("nodes", a_node())
+            await cluster.after(1)
+            cluster.api.create("pods", a_pod("p", nodeName="n1"), "default")
+            await cluster.after(1)
+            pod = cluster.pods()[0]
+            (entry,) = pod["status"]["containerStatuses"]
+            foreign = {**entry, "containerID": "containerd://abc", "imageID": "app@sha256:1"}
+            status = {**pod["status"], "containerStatuses": [foreign]}
+            cluster.api.update("pods", {**pod, "status": status}, subresource="status")
+            before = cluster.pods()[0]["metadata"]["resourceVersion"]
+
+            await cluster.after(60)
+
+            assert cluster.pods()[0]["metadata"]["resourceVersion"] == before
+            assert container(cluster)["containerID"] == "containerd://abc"
+
+    run_virtual(scenario())
