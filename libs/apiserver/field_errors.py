@@ -24,8 +24,12 @@ class FieldError:
 
 
 def shown(value: Any) -> str:
-    """Return a value as field errors spell it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Return a value as field errors spell it; Go escapes what HTML would read within objects."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.translate(_HTML) if isinstance(value, dict | list) else text
+
+
+_HTML = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&"})
 
 
 def wrong(field: str, value: Any, why: str) -> FieldError:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from libs.apiserver.crd import listtypes, pruning, scaling
+from libs.apiserver.crd import embedded, listtypes, pruning, scaling
 from libs.apiserver.crd.gotext import bad_value
 from libs.apiserver.crd.rules import Outcome, evaluate_rules
 from libs.apiserver.crd.schema import MISSING, Schema, parse_schema
@@ -114,6 +114,14 @@ class CompiledVersion:
         pruning.fill_defaults(prepared, self.schema)
         return prepared, tuple(unknown)
 
+    def coerce(self, prepared: dict[str, Any]) -> list[str]:
+        """Decode the metadata of embedded resources in place; return paths of unknown fields.
+
+        Raises:
+            embedded.Malformed: a part of one is of the wrong type.
+        """
+        return embedded.coerce(prepared, self.schema)
+
     def judge(
         self,
         new: Mapping[str, Any],
@@ -148,6 +156,7 @@ class CompiledVersion:
         return [
             *validate(new, self.schema, old=before),
             *(scaling.replica_errors(new, self.scale) if self.scale else ()),
+            *embedded.embedded_errors(new, self.schema),
             *self._duplicates(new, old),
         ]
 

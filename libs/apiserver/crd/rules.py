@@ -131,7 +131,7 @@ def _ask(rule: Rule, place: _Place) -> FieldError | None:
     except CelError as error:
         kind = "array" if isinstance(place.value, list) else _type_name(place)
         message = f'Invalid value: "{kind}": {error} evaluating rule: {rule.label}'
-        return FieldError("FieldValueInvalid", message, field)
+        return FieldError("FieldValueInvalid", message, place.path or NO_FIELD)
     return _failure(rule, _message(rule, bindings), field, place.value)
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-import re2  # type: ignore[import-untyped]  # the wheel has no stubs
-
+from libs.apiserver.crd.patterns import Malformed, compile_pattern
 from libs.cel.program import Program, compile_expression
 from libs.domain.errors import InvalidRequest
 
@@ -183,9 +182,9 @@ def _matcher(pattern: str, path: str) -> Any:
     if not pattern:
         return None
     try:
-        return re2.compile(pattern)
-    except re2.error as error:
-        raise InvalidRequest(f"not a regular expression: {pattern}", field=path) from error
+        return compile_pattern(pattern)
+    except Malformed as error:
+        raise InvalidRequest(str(error), field=path) from error
 
 
 def _parse_rule(raw: Mapping[str, Any], path: str) -> Rule:

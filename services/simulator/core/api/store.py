@@ -199,6 +199,12 @@ class Store:
         """Store a new object; raises 400, 404 (namespace), 409, 422."""
         kind = self.resource(resource)
         decoded = self.decode(kind, obj, options)
+        with errors.warning(decoded.warnings):
+            return self._create(kind, decoded, namespace, options)
+
+    def _create(
+        self, kind: Resource, decoded: Decoded, namespace: str, options: WriteOptions
+    ) -> Written:
         new, meta = decoded.object, decoded.object["metadata"]
         place(kind, meta, namespace)
         self._require_namespace(kind, meta)
@@ -214,9 +220,8 @@ class Store:
         found = new_metadata.validate(
             meta, strategy.check_name, namespaced=kind.namespaced, custom=plain
         )
-        with errors.warning(decoded.warnings):
-            change = Change(new=new, metadata_errors=found)
-            new, warnings = judge(kind, change, self.definitions, self.gates)
+        change = Change(new=new, metadata_errors=found)
+        new, warnings = judge(kind, change, self.definitions, self.gates)
         key = key_of(kind, meta["name"], meta.get("namespace", ""))
         existing = self.storage.read(kind.bucket, key)
         if existing is not None:
@@ -259,15 +264,17 @@ class Store:
         meta = decoded.object["metadata"]
         name = name or meta.get("name", "")
         namespace = namespace or meta.get("namespace", "")
-        check_identity(kind, meta, name, namespace)
-        old = self.look(kind, name, namespace)
-        if old is None:
-            if kind.creates_on_update and not subresource:
-                meta.pop("resourceVersion", None)
-                return self.create(kind, decoded.object, namespace, options)
-            raise errors.not_found(kind, name)
-        check_premise(kind, meta, old)
-        return self.replace(kind, old, decoded, subresource=subresource, options=options)
+        with errors.warning(decoded.warnings):
+            check_identity(kind, meta, name, namespace)
+            old = self.look(kind, name, namespace)
+            if old is not None:
+                check_premise(kind, meta, old)
+            elif not kind.creates_on_update or subresource:
+                raise errors.not_found(kind, name)
+        if old is not None:
+            return self.replace(kind, old, decoded, subresource=subresource, options=options)
+        meta.pop("resourceVersion", None)
+        return self.create(kind, decoded.object, namespace, options)
 
     def replace(
         self,

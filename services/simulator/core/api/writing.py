@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from libs.apiserver.crd.admission import CompiledVersion
+from libs.apiserver.crd.embedded import Malformed
 from libs.apiserver.metadata import drop_repeated_owners
 from libs.apiserver.types import codec, walking
 from libs.apiserver.types.mismatch import Mismatch
@@ -122,7 +123,10 @@ def decode_custom(
         raise bad_request(f"{unreadable(resource)}: {mismatch.message()}") from mismatch
     prepared, unknown = schema.prepare(raw)
     prepared["metadata"] = metadata
-    paths = list(unknown)
+    try:
+        paths = [*unknown, *schema.coerce(prepared)]
+    except Malformed as malformed:
+        raise bad_request(f"{unreadable(resource)}: {malformed}") from malformed
     if decoding.unknown:
         found = _unknown(OBJECT_META, raw.get("metadata"))
         paths = [f"metadata.{path}" for path in found] + paths
