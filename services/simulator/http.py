@@ -5,10 +5,12 @@ goes through the runtime's clock.
 """
 
 import asyncio
+import re
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from aiohttp import StreamReader, web
 from aiohttp.abc import AbstractStreamWriter
@@ -17,14 +19,19 @@ from multidict import CIMultiDict
 
 from libs.runtime.clock import Clock
 from libs.runtime.randomness import Random
-from services.simulator.core.api.errors import ApiError
+from services.simulator.core.api.errors import ApiError, internal
 from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.server import ApiServer
+from services.simulator.http_protocol import (
+    BODY_LIMIT,
+    Server,
+    meet_expectation,
+    status_response,
+    too_large,
+)
 from services.simulator.sky import Sky
 
-BODY_LIMIT = 3 * 1024 * 1024
-"""Bytes of a request body; Kubernetes' own limit."""
-
+_WRONG_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 _BOOKMARK_EVERY = timedelta(seconds=60)
 _DEFAULT_TIMEOUT_SECONDS = 1800
 _SHUTDOWN_SECONDS = 1.0
@@ -72,10 +79,13 @@ def new_runner(server: ApiServer, clock: Clock, sky: Sky | None = None) -> web.S
     edge = Edge(server=server, clock=clock, sky=sky or Sky(server.store.resources, Random(0)))
 
     async def handle(incoming: web.BaseRequest) -> web.StreamResponse:
+        unmet = await meet_expectation(incoming)
+        if unmet is not None:
+            return unmet
         try:
             request = await _read(incoming)
-        except web.HTTPRequestEntityTooLarge:
-            return _too_large()
+        except ApiError as error:
+            return status_response(error)  # what is left of the request is not read
         await edge.sky.calm()
         answer = edge.sky.refusal(request) or edge.server.handle(request)
         if answer.stream is not None:
@@ -86,10 +96,9 @@ def new_runner(server: ApiServer, clock: Clock, sky: Sky | None = None) -> web.S
         return web.Response(status=answer.status, body=answer.body, headers=_headers(answer))
 
     return web.ServerRunner(
-        web.Server(
+        Server(
             handle,
             request_factory=_request,
-            access_log=None,
             handler_cancellation=True,  # a client that goes away ends its watch at once
         ),
         shutdown_timeout=_SHUTDOWN_SECONDS,
@@ -125,27 +134,41 @@ async def _send_parts(
     return response
 
 
-def _too_large() -> web.Response:
-    message = f"Request entity too large: limit is {BODY_LIMIT}"
-    error = ApiError(413, "RequestEntityTooLarge", message)
-    return web.json_response(error.status, status=413)
-
-
 async def _read(incoming: web.BaseRequest) -> Request:
+    """Return what was asked; raises the Status of what cannot be."""
     query: dict[str, tuple[str, ...]] = {}
     for name in incoming.query:
         query[name] = tuple(incoming.query.getall(name))
     headers = [(name.lower(), value) for name, value in incoming.headers.items()]
     return Request(
         method=incoming.method,
-        path=incoming.raw_path.partition("?")[0],
+        path=_path(incoming.raw_path),
         query=query,
         headers=dict(headers),
-        body=await incoming.read() if incoming.can_read_body else b"",
+        body=await _body(incoming) if incoming.can_read_body else b"",
         takes_parts=True,
         impersonation=tuple(one for one in headers if one[0].startswith("impersonate-")),
         source=incoming.remote or "",
     )
+
+
+def _path(target: str) -> str:
+    """Return the path of a request line's target; raises the 400 of a wrong escape."""
+    if not target.startswith("/"):
+        target = urlsplit(target).path  # a proxy's form, with the host in it
+    path = target.partition("?")[0]
+    if "%" in path and _WRONG_ESCAPE.search(path):
+        raise ApiError(400, "BadRequest", "the path has an invalid escape")
+    return path
+
+
+async def _body(incoming: web.BaseRequest) -> bytes:
+    try:
+        return await incoming.read()
+    except web.HTTPRequestEntityTooLarge as error:
+        raise too_large() from error
+    except web.RequestPayloadError as error:
+        raise internal("invalid byte in chunk length") from error
 
 
 def _headers(answer: Response) -> Mapping[str, str]:

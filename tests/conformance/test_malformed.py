@@ -254,9 +254,7 @@ def test_what_cannot_be_rendered_is_not_acceptable(
         ("POST", "/m"),
         ("HEAD", "/m"),
         ("OPTIONS", "/m"),
-        pytest.param(
-            "BREW", "/m", marks=pytest.mark.differs("What is no HTTP is answered by aiohttp")
-        ),
+        ("BREW", "/m"),
     ],
 )
 def test_another_method_is_not_allowed(cluster: Cluster, maps: str, method: str, tail: str) -> None:
@@ -303,6 +301,45 @@ def test_a_packed_body_is_read(cluster: Cluster, maps: str) -> None:
     assert cluster.get(maps).status == 200
 
 
+@pytest.mark.parametrize("size", [10_000, 500_000])
+def test_long_selectors_and_headers_are_taken(cluster: Cluster, maps: str, size: int) -> None:
+    selector = "a in (" + ",".join(f"v{number}" for number in range(size // 10)) + ")"
+    by_line = cluster.get(maps, labelSelector=selector)
+    by_header = cluster.send("GET", maps, headers={"X-Long": "x" * size})
+
+    assert (by_line.status, by_header.status) == (200, 200)
+
+
+@pytest.mark.parametrize(
+    ("selector", "why"),
+    [
+        ("-a", '<nil>: Invalid value: "-a": name part must consist of'),
+        ("a in (b,-c)", 'values[0][a]: Invalid value: "-c": a valid label must be'),
+        ("a>x", "values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an"),
+        ("a>5", ""),
+    ],
+)
+def test_a_selector_that_no_label_meets_is_refused(
+    cluster: Cluster, maps: str, selector: str, why: str
+) -> None:
+    answer = cluster.get(maps, labelSelector=selector)
+
+    assert answer.status == (400 if why else 200)
+    assert not why or answer.message.startswith(f"unable to parse requirement: {why}")
+
+
+def test_a_document_of_aliases_is_refused_unread(cluster: Cluster, maps: str) -> None:
+    lines = ["a: &a [x,x,x,x,x,x,x,x,x]"]
+    for before, name in zip("abcdefg", "bcdefgh", strict=True):
+        lines.append(f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]")
+    answer = cluster.send(
+        "POST", maps, "\n".join(lines), headers={"Content-Type": "application/yaml"}
+    )
+
+    assert answer.status == 400
+    assert "document contains excessive aliasing" in answer.message
+
+
 @pytest.mark.parametrize(
     "request_",
     [
@@ -317,10 +354,13 @@ def test_a_packed_body_is_read(cluster: Cluster, maps: str) -> None:
         pytest.param(
             b"GET /api HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", id="negative length"
         ),
+        pytest.param(b"GET /api/%zz HTTP/1.1\r\nHost: x\r\n%AUTH%\r\n", id="no escape"),
     ],
 )
 def test_what_is_no_http_ends_the_connection_only(cluster: Cluster, request_: bytes) -> None:
     answered = cluster.raw(request_)
 
-    assert not answered or answered.startswith((b"HTTP/1.0 4", b"HTTP/1.1 4", b"HTTP/1.1 5"))
+    assert not answered or answered.startswith(
+        (b"HTTP/1.0 4", b"HTTP/1.1 4", b"HTTP/1.0 5", b"HTTP/1.1 5")
+    )
     assert cluster.get("/readyz").body == "ok"

@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from libs.apiserver import names
+from libs.apiserver.field_errors import wrong
 from libs.apiserver.labels import Requirement
 from services.simulator.core.api.errors import ApiError, bad_request
 
 Predicate = Callable[[dict[str, Any]], bool]
 
 _TOKEN = re.compile(r"\s*(==|!=|[=!,()<>]|[^\s=!,()<>]+)")
+_WHOLE = re.compile(r"[+-]?[0-9]+\Z")
 _OPERATORS = "in, notin, =, ==, !=, gt, lt"
 _FIELD = re.compile(r"(?:\\.|[^,\\])+")
 
@@ -112,7 +115,28 @@ def _unparsed(why: str) -> ApiError:
 
 def parse_labels(text: str) -> tuple[Requirement, ...]:
     """Return the requirements of a `labelSelector` parameter; raises a 400."""
-    return tuple(_Parser(text).requirements())
+    requirements = tuple(_Parser(text).requirements())
+    for one in requirements:
+        _check(one)
+    return requirements
+
+
+def _check(one: Requirement) -> None:
+    """Raise the 400 of a requirement that no label can meet or miss."""
+    problems = [
+        f"<nil>: {wrong('', one.key, why.replace('qualified name', 'valid label key')).message}"
+        for why in names.qualified_name(one.key)
+    ]
+    for index, value in enumerate(sorted(one.values)):
+        if one.operator in ("gt", "lt") and not _WHOLE.match(value):
+            why = "for 'Gt', 'Lt' operators, the value must be an integer"
+            problems.append(f"values[{index}]: {wrong('', value, why).message}")
+        problems += [
+            f"values[{index}][{one.key}]: {wrong('', value, why).message}"
+            for why in names.label_value(value)
+        ]
+    if problems:
+        raise _unparsed(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
 
 def selector_text(selector: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import yaml
 
+_MOST_NODES = 1_000_000
 _NUMBERED = ("tag:yaml.org,2002:timestamp",)
 _WORDS = {
     "mapping values are not allowed here": "mapping values are not allowed in this context",
@@ -32,11 +33,41 @@ def read_yaml(text: bytes) -> Any:
     Times are text, as in JSON.
     """
     try:
-        return next(iter(yaml.load_all(text, Loader=_Loader)), None)
+        value = next(iter(yaml.load_all(text, Loader=_Loader)), None)
+        if b"*" in text:
+            _check_size(value)
+        return value
     except yaml.MarkedYAMLError as error:
         raise NoYaml(f"yaml: {_problem(error, text)}") from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise NoYaml(f"yaml: {error}") from error
+
+
+def _check_size(value: Any) -> None:
+    """Refuse what contains itself, or is enormous once all aliases are written out."""
+    sizes: dict[int, int] = {}
+    entered: set[int] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting[-1]
+        inner = list(one.values()) if isinstance(one, dict) else one
+        if not isinstance(inner, list) or id(one) in sizes:
+            waiting.pop()
+            continue
+        missing = [each for each in inner if _is_container(each) and id(each) not in sizes]
+        if any(id(each) in entered for each in missing):
+            raise NoYaml("yaml: anchor value contains itself")
+        entered.add(id(one))
+        if missing:
+            waiting.append(missing[0])
+            continue
+        sizes[id(one)] = 1 + sum(sizes.get(id(each), 1) for each in inner)
+        if sizes[id(one)] > _MOST_NODES:
+            raise NoYaml("yaml: document contains excessive aliasing")
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, dict | list)
 
 
 def _problem(error: yaml.MarkedYAMLError, text: bytes) -> str:
