@@ -16,11 +16,13 @@ from libs.oracle.daemons import daemon_pod, daemon_pods
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.frozen import thaw
 from services.simulator.core.client import Client, controller_uid
-from services.simulator.core.controllers import adoption, pods
+from services.simulator.core.controllers import adoption, daemon_rollout, pods
 from services.simulator.core.controllers.controller import Controller, its_controller, itself
+from services.simulator.core.controllers.daemon_rollout import Sides
+from services.simulator.core.controllers.patience import Patience
 from services.simulator.core.controllers.revisions import DAEMON_HASH as REVISION
 from services.simulator.core.controllers.revisions import Revisions, hash_of
-from services.simulator.core.controllers.rollout import scaled
+from services.simulator.core.events import Note
 from services.simulator.core.feed import Change
 from services.simulator.core.objects import (
     Object,
@@ -108,6 +110,7 @@ def daemon_set_controller(client: Client) -> Controller:
     owned, free = client.index("pods", controller_uid), adoption.orphans(client)
     of_owner, who_selects = its_controller("DaemonSet"), adoption.who_selects(client, DAEMON_SETS)
     eligibility, revisions = Eligibility(client), Revisions(client)
+    patience = Patience()
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         eligibility.follow()
@@ -120,14 +123,16 @@ def daemon_set_controller(client: Client) -> Controller:
         if not is_deleting(daemon_set):
             adoption.adopt(api, daemon_set, free)
         allowed = {node: eligibility.of(daemon_set, node) for node in eligibility.nodes}
+        again: datetime | None = None
         wanted = Wanted(daemon_set, hash_of(revisions.present(daemon_set)), allowed)
         if not is_deleting(daemon_set):
-            if _place(client, wanted, _by_node(owned.of(uid))):
+            again = _place(client, wanted, _by_node(owned.of(uid)), patience, now)
+            if again == now:
                 return now
-            _renew(client, wanted, _by_node(owned.of(uid)))
+            _renew(client, wanted, _by_node(owned.of(uid)), now)
             used = {labels_of(pod).get(REVISION, "") for pod in owned.of(uid)}
             revisions.forget_old(daemon_set, used)
-        return _report(api, wanted, _by_node(owned.of(uid)), now)
+        return earliest(again, _report(api, wanted, _by_node(owned.of(uid)), now))
 
     def every_daemon_set(_node: Object) -> Iterable[str]:
         return map(key_of, api.list(DAEMON_SETS))
@@ -180,22 +185,60 @@ def _by_node(present: Iterable[Object]) -> dict[str, list[Object]]:
     return found
 
 
-def _place(client: Client, wanted: Wanted, present: Mapping[str, list[Object]]) -> bool:
-    """Make and delete pods; return whether there are more to be made."""
+def _place(
+    client: Client,
+    wanted: Wanted,
+    present: Mapping[str, list[Object]],
+    patience: Patience,
+    now: datetime,
+) -> datetime | None:
+    """Make and delete pods; return when there is more to be done."""
     daemon_set, revision, allowed = wanted
-    nowhere = Allowed(start=False, stay=False)
+    waits: list[datetime] = []
+    doubles = bool(daemon_rollout.surge_of(daemon_set["spec"]["updateStrategy"], len(allowed)))
     for node, there in present.items():
         if node not in allowed and any(pod["spec"].get("nodeName") for pod in there):
             continue  # pods of a node that is gone are garbage, and collected as such
-        running = [pod for pod in there if not is_deleting(pod)]
-        keep = next((pod for pod in running if not has_ended(pod)), None)
-        for pod in running:
-            if pod is not keep or not allowed.get(node, nowhere).stay:
-                pods.remove(client, daemon_set, pod)
+        may = allowed.get(node, Allowed(start=False, stay=False))
+        for pod in _surplus(revision, there, may, doubles=doubles):
+            if pod["status"].get("phase") == "Failed" and may.stay:
+                until = patience.until(daemon_set["metadata"]["uid"], node, now)
+                if until is not None:
+                    waits.append(until)
+                    continue
+            if has_ended(pod):
+                _tell_of_end(client, daemon_set, pod, node)
+            pods.remove(client, daemon_set, pod)
     empty = [node for node, may in allowed.items() if may.start and not present.get(node)]
     for node in empty[:AT_ONCE]:
         pods.create(client, daemon_set, new_pod(daemon_set, revision, node))
-    return len(empty) > AT_ONCE
+    return now if len(empty) > AT_ONCE else earliest(*waits)
+
+
+def _surplus(
+    revision: str, there: Iterable[Object], may: Allowed, *, doubles: bool
+) -> Iterable[Object]:
+    """Return the pods that have to leave a node: one stays, or one of each side of a surge."""
+    running = [pod for pod in there if not is_deleting(pod)]
+    if not may.stay:
+        return running
+    sides = _sides(revision, running)
+    kept = [*sides.old[:1], *sides.new[:1]] if doubles else pods.active(running)[:1]
+    return [pod for pod in running if not any(pod is one for one in kept)]
+
+
+def _tell_of_end(client: Client, daemon_set: Object, pod: Object, node: str) -> None:
+    failed = pod["status"]["phase"] == "Failed"
+    word = "Failed" if failed else "Succeeded"
+    verb = "kill" if failed else "delete"
+    message = f"Found {word.lower()} daemon pod {key_of(pod)} on node {node}, will try to {verb} it"
+    note = Note(
+        reason=f"{word}DaemonPod",
+        message=message,
+        component="daemonset-controller",
+        is_warning=failed,
+    )
+    client.events.record(daemon_set, note)
 
 
 def new_pod(daemon_set: Object, revision: str, node: str) -> Object:
@@ -217,26 +260,33 @@ def new_pod(daemon_set: Object, revision: str, node: str) -> Object:
     return pod
 
 
-def _renew(client: Client, wanted: Wanted, present: Mapping[str, list[Object]]) -> None:
-    """Delete pods of old templates, as many as may be unavailable at once."""
+def _renew(
+    client: Client, wanted: Wanted, present: Mapping[str, list[Object]], now: datetime
+) -> None:
+    """Replace pods of old templates, as fast as the strategy allows."""
     daemon_set, revision, allowed = wanted
-    strategy = daemon_set["spec"]["updateStrategy"]
-    if strategy["type"] != "RollingUpdate":
-        return
-    nodes = [node for node, may in allowed.items() if may.start]
-    most = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
-    room = max(1, scaled(most, len(nodes), up=True))
-    old = []
-    for node in nodes:
-        there = pods.active(present.get(node, ()))
-        if not any(map(pods.is_ready, there)):
-            room -= 1
-        old += [pod for pod in there if labels_of(pod).get(REVISION) != revision]
-    # An old pod that is not ready takes nothing away.
-    for pod in [pod for pod in old if not pods.is_ready(pod)]:
+    spec = daemon_set["spec"]
+
+    def is_available(pod: Object) -> bool:
+        at = pods.available_at(pod, spec.get("minReadySeconds", 0))
+        return at is not None and at <= now
+
+    nodes = {
+        node: _sides(revision, present.get(node, ())) for node, may in allowed.items() if may.start
+    }
+    found = daemon_rollout.moves(spec["updateStrategy"], nodes, is_available)
+    for pod in found.delete:
         pods.remove(client, daemon_set, pod)
-    for pod in [pod for pod in old if pods.is_ready(pod)][: max(0, room)]:
-        pods.remove(client, daemon_set, pod)
+    for node in found.create[:AT_ONCE]:
+        pods.create(client, daemon_set, new_pod(daemon_set, revision, node))
+
+
+def _sides(revision: str, there: Iterable[Object]) -> Sides:
+    running = pods.active(there)
+    return Sides(
+        new=tuple(pod for pod in running if labels_of(pod).get(REVISION) == revision),
+        old=tuple(pod for pod in running if labels_of(pod).get(REVISION) != revision),
+    )
 
 
 def _report(

@@ -28,6 +28,8 @@ from services.simulator.core.timetable import Timetable
 _RETRY = timedelta(seconds=1)
 _SHOWN = timedelta(seconds=1)
 """A pod that starts slower than this says first that it is starting."""
+_JUDGED = timedelta(milliseconds=100)
+"""A rejection takes this long: who makes rejected pods anew shall not do so without end at once."""
 _POD_NETWORK = IPv4Address("10.0.0.0")
 _INFEASIBLE = "simulator.joiner.io/resize"
 """On a pod: `infeasible` if its node can never resize it."""
@@ -135,7 +137,7 @@ class Kubelets:
         if run.started is not None or run.begins - now >= _SHOWN:
             return now
         run.is_taken = self._refusal(key, pod) is None
-        return run.begins if run.is_taken else now
+        return run.begins if run.is_taken else now + _JUDGED
 
     def _plan_stop(self, key: str, pod: Object, now: datetime) -> None:
         meta = pod["metadata"]

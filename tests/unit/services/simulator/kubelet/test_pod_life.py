@@ -9,7 +9,14 @@ import pytest
 from libs.runtime.virtual import run_virtual
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.objects import condition_of, is_true
-from tests.unit.services.simulator.living import Living, a_node, a_pod, living
+from tests.unit.services.simulator.living import (
+    Living,
+    a_node,
+    a_pod,
+    a_template,
+    a_workload,
+    living,
+)
 
 AT_ONCE = KubeletPolicy(boot=timedelta(), start=timedelta(), stop=timedelta(milliseconds=200))
 ROOT = "simulator.joiner.io"
@@ -371,5 +378,20 @@ def test_a_pod_that_comes_with_its_status_is_left_as_it_is() -> None:
 
             assert cluster.pods()[0]["metadata"]["resourceVersion"] == before
             assert container(cluster)["containerID"] == "containerd://abc"
+
+    run_virtual(scenario())
+
+
+def test_time_goes_on_where_rejected_pods_are_made_anew() -> None:
+    async def scenario() -> None:
+        async with living(AT_ONCE) as cluster:
+            cluster.api.create("nodes", a_node())
+            template = a_template("w", cpu="9", nodeName="n1")
+            workload = a_workload("w", template, replicas=1)
+            cluster.api.create("replicasets.apps", workload, "default")
+
+            await cluster.after(3)
+
+            assert 10 < len(cluster.pods()) < 40
 
     run_virtual(scenario())
