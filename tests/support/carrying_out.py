@@ -61,8 +61,13 @@ def _left(mixed: MixedCluster, command: Command, moving: set[str]) -> Iterator[D
         elif one["kind"] != "Pod" or one["spec"].get("nodeName") not in nodes:
             yield one
         elif key_of(one) in moving:
-            spec = {key: value for key, value in one["spec"].items() if key != "nodeName"}
-            yield {**one, "spec": spec, "status": {"phase": "Pending", "conditions": [_WAITING]}}
+            yield waiting(one)
+
+
+def waiting(pod: Document) -> Document:
+    """Return a pod as its successor waits, once it has been evicted."""
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    return {**pod, "spec": spec, "status": {"phase": "Pending", "conditions": [_WAITING]}}
 
 
 def _bound(document: Document, places: dict[str, str]) -> Document:

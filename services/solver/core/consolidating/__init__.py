@@ -18,7 +18,7 @@ Laws:
 Layers, each importing only those before it:
 
 - what there is: `node_prices`, `leavers`, `bound_pods`, `destinations`, `seats`, `remains`,
-  `settling`
+  `charging`, `settling`
 - what is best in sum: `budgets`, `choice`, `milp`, `delete_set`, `teams`; what balanced pools say:
   `balance`
 - what holds: `replacing`, `instead`, `trial`

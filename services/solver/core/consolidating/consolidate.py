@@ -34,7 +34,7 @@ from services.solver.core.consolidating.settling import settled
 from services.solver.core.consolidating.trial import Bench, Found
 from services.solver.core.offers.market import NOTHING_REMEMBERED, Memory
 from services.solver.core.offers.price import existing_price
-from services.solver.core.packing.encode import Encoded, problem
+from services.solver.core.packing.encode import Encoded, encode, problem
 from services.solver.core.pods.grouping import Group
 from services.solver.core.solve import VERSION
 
@@ -64,7 +64,8 @@ def consolidate(
     known, staying = tenants(snapshot, question.candidates, now)
     shapes = frozenset(row.shape for one in known for row in one.rows)
     encoded = read(snapshot, shapes, options, now, memory)
-    start = settled(encoded, closed(encoded.standing, snapshot, now), cancelled)
+    plain = encode(snapshot, options, now, memory) if encoded.work.groups else encoded
+    start = settled(encoded, plain, closed(encoded.standing, snapshot, now), cancelled)
     priced = NodePrices(encoded)
     candidates = leavers(known, encoded, start.kept, priced)
     pools = balance(snapshot, priced)

@@ -11,19 +11,16 @@ import numpy as np
 
 from libs.domain import labels as label_keys
 from libs.domain.device import REQUESTED_DRIVERS
-from libs.domain.nodeclaim import NodeClaim
 from libs.domain.plan import PlannedNodeClaim
 from libs.domain.reason import TargetKind
-from libs.domain.resources import CPU, NOTHING, Resources
 from services.solver.core.answer.launch import planned, purchase
+from services.solver.core.consolidating.charging import charge
 from services.solver.core.consolidating.remains import Remains, with_bin
 from services.solver.core.consolidating.replacing import Replacement
 from services.solver.core.domains import is_single, members
-from services.solver.core.offers.claim_class import ClaimClass
 from services.solver.core.packing.packing import Packer
 from services.solver.core.packing.problem import Problem
 from services.solver.core.standing.standing import Standing, StandingClass
-from services.solver.core.vectors import Ints
 
 
 def claim_of(packer: Packer, bought: Replacement, uids: tuple[str, ...]) -> PlannedNodeClaim:
@@ -64,30 +61,16 @@ def with_replacement(
     )
     found = with_bin(remains, bin_)
     snapshot = found.encoded.snapshot
-    charged = NodeClaim(
-        name=name,
-        uid=name,
-        nodepool=claim.nodepool,
-        node_class=template.pool.template.node_class,
+    charged = replace(
+        charge(name, known, bought.used, remains),
         labels=claim.labels,
         requirements=claim.requirements,
         requests=claim.requests,
-        capacity=_largest(known, bought.used),
-        allocatable=NOTHING,
-        created_at=snapshot.observed_at,
     )
     claims = MappingProxyType({**snapshot.nodeclaims, name: charged})
     return replace(
         found, encoded=replace(found.encoded, snapshot=replace(snapshot, nodeclaims=claims))
     )
-
-
-def _largest(known: ClaimClass, used: Ints) -> Resources:
-    """Return the most that the node may take of what its pool limits."""
-    columns = known.template.columns
-    rows = [columns.capacities[row] for row in np.flatnonzero(known.rows_for(used)).tolist()]
-    names = (*known.template.limited, CPU)
-    return Resources({name: max(row.get(name) for row in rows) for name in names})
 
 
 def _labels(remains: Remains, name: str, bought: Replacement, made: Problem) -> dict[str, str]:

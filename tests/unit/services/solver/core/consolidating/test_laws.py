@@ -20,7 +20,7 @@ from libs.domain.plan import Plan
 from libs.domain.question import Consolidation
 from services.solver.core.consolidating.consolidate import consolidate
 from services.solver.core.solve import solve
-from tests.support.carrying_out import with_plan, without_nodes
+from tests.support.carrying_out import waiting, with_plan, without_nodes
 from tests.support.fleets import a_question
 from tests.support.mixed import Loaded, MixedCluster, load
 from tests.support.strategies.choices import chance, pick
@@ -52,6 +52,18 @@ def fleets(draw: st.DrawFn) -> MixedCluster:
     ]
     # Whoever waits now may have a place: a command may count on that, the checker does not.
     return _planned(replace(bought, documents=tuple(kept)), "m")
+
+
+@st.composite
+def fleets_with_waiting_pods(draw: st.DrawFn) -> MixedCluster:
+    """Return the same where some of the pods wait, and nobody has planned for them."""
+    mixed = draw(fleets())
+    running = [one for one in mixed.documents if one["kind"] == "Pod" and "nodeName" in one["spec"]]
+    waking = {id(one) for one in running if chance(draw, 30)}
+    return replace(
+        mixed,
+        documents=tuple(waiting(one) if id(one) in waking else one for one in mixed.documents),
+    )
 
 
 def _planned(mixed: MixedCluster, tag: str) -> MixedCluster:
@@ -103,3 +115,28 @@ def test_every_pod_that_moves_has_a_place_and_every_command_saves(mixed: MixedCl
         gone.update(one.node for one in command.candidates)
     assert gone.isdisjoint(one.target for each in found.commands for one in each.nominations)
     assert gone.isdisjoint(one.node for one in found.left_alone)
+
+
+@SETTINGS
+@given(fleets_with_waiting_pods())
+def test_the_next_plan_buys_no_more_once_commands_are_done(mixed: MixedCluster) -> None:
+    loaded = load(mixed)
+    before = _next(loaded)
+
+    for number, command in enumerate(asked(loaded).commands):
+        waits = {row.uid for row in loaded.snapshot.pods.rows() if not row.node}
+        mixed = without_nodes(mixed, loaded, command)
+        moved = load(mixed)
+        plan = Plan(nodeclaims=command.replacements, nominations=command.nominations)
+        mixed = with_plan(mixed, moved, plan, f"r{number}")
+        loaded = load(mixed)
+        after = _next(loaded)
+
+        assert {row.uid for row in loaded.snapshot.pods.rows() if not row.node} == waits
+        assert after <= before
+
+
+def _next(loaded: Loaded) -> tuple[int, int]:
+    """Return how many pods the next plan leaves out, and what it buys, in nano-dollars per hour."""
+    found = solve(loaded.snapshot, loaded.options)
+    return found.pods.unplaced, found.cost.new_nanos_per_hour
