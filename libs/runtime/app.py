@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
@@ -47,6 +48,9 @@ class App:
     later, and names such as `snapshot/<cluster_id>`, is set on `Runtime.health`."""
     close: Callable[[], Awaitable[None]] = _at_once
     """Called once the last task has ended, to let go of connections that tasks share."""
+    patience: timedelta | None = None
+    """For how long calls go on once the process is to stop; None: a share of the grace period. What
+    is only computed can be asked of somebody else, and is not worth waiting for."""
     public_methods: frozenset[str] = frozenset()
     """Full names (`/package.Service/Method`) of the read-only methods of the public listener."""
 

@@ -1,8 +1,8 @@
 """The life of an app between build and exit, whatever it listens on.
 
 Start: root tasks, servers, then health says SERVING when the app is ready. Stop: NOT_SERVING, no
-more calls, drain within the grace period, cancel the tasks. The real process (`run.py`) and the
-simulated world of the tests both go through `serve`.
+more calls, drain within the app's patience and the grace period, cancel what is left and the tasks.
+The real process (`run.py`) and the simulated world of the tests both go through `serve`.
 """
 
 import asyncio
@@ -70,7 +70,9 @@ async def serve(
             logger.info("listening", extra={"ports": [listener.port for listener in listeners]})
             await stop.wait()
             logger.info("stopping", extra={"grace_seconds": grace.total_seconds()})
-            await _drain(listeners, health, grace * _DRAIN_SHARE)
+            most = grace * _DRAIN_SHARE
+            patience = most if app.patience is None else min(app.patience, most)
+            await _drain(listeners, health, patience)
             for task in tasks:
                 task.cancel()
 

@@ -1,5 +1,6 @@
 """Put the solver together."""
 
+from datetime import timedelta
 from functools import partial
 
 from joiner.snapshot.v1.snapshot_pb2_grpc import add_SnapshotSinkServiceServicer_to_server
@@ -27,6 +28,9 @@ PUBLIC_METHODS = frozenset(
     f"{_SERVICE}/{method}" for method in ("Solve", "Simulate", "Consolidate", "Explain")
 )
 """All of them: a question changes nothing."""
+
+_PATIENCE = timedelta(seconds=2)
+"""Most decisions take less; whoever asked for a longer one asks the next replica."""
 
 
 def build(settings: Settings, runtime: Runtime) -> App:
@@ -59,5 +63,6 @@ def build(settings: Settings, runtime: Runtime) -> App:
             partial(add_SolverServiceServicer_to_server, solver),
         ),
         tasks=tasks,
+        patience=_PATIENCE,
         public_methods=PUBLIC_METHODS,
     )
