@@ -4,13 +4,15 @@ Apart because scheduler, kubelets and controllers all begin with these few quest
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 Object = dict[str, Any]
 
 ENDED = ("Succeeded", "Failed")
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+FAR_AHEAD = datetime(9000, 1, 1, tzinfo=UTC)
+_LONGEST_SPAN = 10**9
 
 
 def key_of(obj: Mapping[str, Any]) -> str:
@@ -107,5 +109,13 @@ def micro_stamp(instant: datetime) -> str:
 
 
 def read_stamp(text: str | None) -> datetime:
-    """Return the instant that a timestamp denotes; none was long ago."""
-    return datetime.fromisoformat(text) if text else LONG_AGO
+    """Return the instant that a timestamp denotes; none was long ago, what is far is near enough.
+
+    So sums of what users write stay instants.
+    """
+    return min(max(datetime.fromisoformat(text), LONG_AGO), FAR_AHEAD) if text else LONG_AGO
+
+
+def span_of(seconds: float) -> timedelta:
+    """Return a span of what users write, at most a generation; raises ValueError of no number."""
+    return timedelta(seconds=min(max(seconds, -_LONGEST_SPAN), _LONGEST_SPAN))

@@ -23,6 +23,7 @@ from services.simulator.core.objects import (
     is_true,
     owner_reference,
     read_stamp,
+    span_of,
     split_key,
     stamp,
 )
@@ -114,7 +115,7 @@ class _Work:
             self._tell("TooManyMissedTimes", f"{why}check clock skew", is_warning=True)
         spec, name = self._cron_job["spec"], self._job_name(scheduled)
         deadline = spec.get("startingDeadlineSeconds")
-        if deadline is not None and scheduled + timedelta(seconds=deadline) < self._now:
+        if deadline is not None and scheduled + span_of(deadline) < self._now:
             when = scheduled.strftime("%a, %d %b %Y %H:%M:%S +0000")
             self._tell("MissSchedule", f"Missed scheduled time to start a job: {when}", True)
             return

@@ -12,7 +12,10 @@ from zoneinfo import ZoneInfo
 
 from libs.domain import cron
 from libs.domain.errors import InvalidRequest
-from services.simulator.core.objects import read_stamp
+from services.simulator.core.objects import (
+    read_stamp,
+    span_of,
+)
 
 _TOO_MANY = 100
 _EVERY = re.compile(r"@every (?P<span>.+)")
@@ -70,7 +73,7 @@ def _span(text: str) -> timedelta:
     if not parts or "".join(part[0] for part in parts) != text:
         raise InvalidRequest(f'"{text}" is no span of time', field="spec.schedule")
     seconds = sum(float(part["number"]) * _UNITS[part["unit"]] for part in parts)
-    return timedelta(seconds=max(1, int(seconds)))
+    return span_of(max(1, int(seconds)))
 
 
 def due(cron_job: Mapping[str, Any], after: Next, now: datetime) -> Due:
@@ -81,7 +84,7 @@ def due(cron_job: Mapping[str, Any], after: Next, now: datetime) -> Due:
     )
     deadline = spec.get("startingDeadlineSeconds")
     if deadline is not None:
-        earliest = max(earliest, now - timedelta(seconds=deadline))
+        earliest = max(earliest, now - span_of(deadline))
     first = after(earliest)
     if first > now:
         return Due(latest=None, next=first, many_missed=False)

@@ -4,7 +4,7 @@ Source: Kubernetes documentation, "Deployments".
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from services.simulator.core.api.deletion import DeleteOptions
@@ -22,6 +22,7 @@ from services.simulator.core.objects import (
     labels_of,
     owner_reference,
     read_stamp,
+    span_of,
     split_key,
 )
 
@@ -255,5 +256,5 @@ def _report(
     progressing = next((c for c in status["conditions"] if c["type"] == "Progressing"), None)
     if progressing is None or progressing["reason"] != "ReplicaSetUpdated":
         return None
-    deadline = timedelta(seconds=deployment["spec"]["progressDeadlineSeconds"])
+    deadline = span_of(deployment["spec"]["progressDeadlineSeconds"])
     return read_stamp(progressing["lastUpdateTime"]) + deadline

@@ -5,11 +5,18 @@ status` reads.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from services.simulator.core.controllers.rollout import bounds_of
-from services.simulator.core.objects import Object, condition_of, read_stamp, stamp, with_condition
+from services.simulator.core.objects import (
+    Object,
+    condition_of,
+    read_stamp,
+    span_of,
+    stamp,
+    with_condition,
+)
 
 _COMPLETE = ("updatedReplicas", "replicas", "availableReplicas")
 _PROGRESS = (*_COMPLETE, "readyReplicas")
@@ -84,7 +91,7 @@ def _is_late(deployment: Mapping[str, Any], now: datetime) -> bool:
     condition = condition_of(deployment, "Progressing")
     if condition is None or condition["status"] == "False":
         return condition is not None
-    deadline = timedelta(seconds=deployment["spec"]["progressDeadlineSeconds"])
+    deadline = span_of(deployment["spec"]["progressDeadlineSeconds"])
     return read_stamp(condition.get("lastUpdateTime")) + deadline <= now
 
 

@@ -6,7 +6,7 @@ Source: Kubernetes documentation, "Jobs".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from services.simulator.core.api.deletion import DeleteOptions
@@ -30,6 +30,7 @@ from services.simulator.core.objects import (
     is_deleting,
     is_true,
     read_stamp,
+    span_of,
     split_key,
     stamp,
     with_condition,
@@ -282,7 +283,7 @@ class _Work:
         end = next((c for c in ends if c is not None and c["status"] == "True"), None)
         if seconds is None or end is None or is_deleting(self._job):
             return None
-        expiry = read_stamp(end.get("lastTransitionTime")) + timedelta(seconds=seconds)
+        expiry = read_stamp(end.get("lastTransitionTime")) + span_of(seconds)
         if self._now < expiry:
             return expiry
         meta = self._job["metadata"]

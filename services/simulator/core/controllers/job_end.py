@@ -9,12 +9,17 @@ per index".
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from services.simulator.core.controllers import job_failures
 from services.simulator.core.controllers.job_indexes import compressed, expanded
-from services.simulator.core.objects import Object, condition_of, read_stamp
+from services.simulator.core.objects import (
+    Object,
+    condition_of,
+    read_stamp,
+    span_of,
+)
 
 EARLY = {"Failed": "FailureTarget", "Complete": "SuccessCriteriaMet"}
 
@@ -87,7 +92,7 @@ def deadline_of(job: Mapping[str, Any]) -> datetime | None:
     seconds, start = job["spec"].get("activeDeadlineSeconds"), job["status"].get("startTime")
     if seconds is None or start is None or job["spec"].get("suspend"):
         return None
-    return read_stamp(start) + timedelta(seconds=seconds)
+    return read_stamp(start) + span_of(seconds)
 
 
 def _success(job: Object, active: int) -> End | None:

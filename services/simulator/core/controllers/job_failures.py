@@ -16,6 +16,7 @@ from services.simulator.core.objects import (
     has_ended,
     is_deleting,
     read_stamp,
+    span_of,
 )
 from services.simulator.core.part import earliest
 
@@ -109,7 +110,7 @@ def finished_at(pod: Object) -> datetime:
         return read_stamp(ready["lastTransitionTime"])
     meta = pod["metadata"]
     if is_deleting(pod):
-        grace = timedelta(seconds=meta.get("deletionGracePeriodSeconds") or 0)
+        grace = span_of(meta.get("deletionGracePeriodSeconds") or 0)
         return read_stamp(meta["deletionTimestamp"]) - grace
     return read_stamp(meta["creationTimestamp"])
 

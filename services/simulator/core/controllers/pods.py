@@ -5,7 +5,7 @@ Source: Kubernetes documentation, "ReplicaSet" (order of deletion), "Pod Lifecyc
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -24,6 +24,7 @@ from services.simulator.core.objects import (
     is_true,
     owner_reference,
     read_stamp,
+    span_of,
 )
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
@@ -93,7 +94,7 @@ def available_at(pod: Mapping[str, Any], min_ready_seconds: int) -> datetime | N
     condition = condition_of(pod, "Ready")
     if condition is None or condition["status"] != "True":
         return None
-    return read_stamp(condition.get("lastTransitionTime")) + timedelta(seconds=min_ready_seconds)
+    return read_stamp(condition.get("lastTransitionTime")) + span_of(min_ready_seconds)
 
 
 def deletion_order(pod: Mapping[str, Any], on_same_node: int) -> tuple[Any, ...]:

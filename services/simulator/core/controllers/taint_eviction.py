@@ -12,7 +12,13 @@ from services.simulator.core.client import Client, node_name
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.events import Note
-from services.simulator.core.objects import Object, is_deleting, key_of, with_condition
+from services.simulator.core.objects import (
+    Object,
+    is_deleting,
+    key_of,
+    span_of,
+    with_condition,
+)
 from services.simulator.core.part import earliest
 from services.simulator.core.taints import tolerates
 
@@ -20,7 +26,6 @@ Taint = Mapping[str, Any]
 
 _COMPONENT = "taint-eviction-controller"
 _FOR_EVER = timedelta.max
-_LONGEST = 10**9
 
 
 def taint_eviction_controller(client: Client) -> Controller:
@@ -73,7 +78,7 @@ def _tolerated_for(pod: Object, taints: Sequence[Taint]) -> timedelta:
         toleration = next(tolerating, {"tolerationSeconds": 0})
         seconds = toleration.get("tolerationSeconds")
         if seconds is not None:
-            shortest = min(shortest, timedelta(seconds=min(max(0, seconds), _LONGEST)))
+            shortest = min(shortest, span_of(max(0, seconds)))
     return shortest
 
 

@@ -21,7 +21,14 @@ from services.simulator.core.kubelet.fate import FateBook
 from services.simulator.core.kubelet.pod_report import Place
 from services.simulator.core.kubelet.pod_run import Happening, PodRun
 from services.simulator.core.kubelet.policy import KubeletPolicy
-from services.simulator.core.objects import Object, has_ended, is_deleting, key_of, split_key
+from services.simulator.core.objects import (
+    Object,
+    has_ended,
+    is_deleting,
+    key_of,
+    span_of,
+    split_key,
+)
 from services.simulator.core.part import Outcome, Refusal, earliest
 from services.simulator.core.timetable import Timetable
 
@@ -141,7 +148,7 @@ class Kubelets:
 
     def _plan_stop(self, key: str, pod: Object, now: datetime) -> None:
         meta = pod["metadata"]
-        grace = timedelta(seconds=meta.get("deletionGracePeriodSeconds") or 0)
+        grace = span_of(meta.get("deletionGracePeriodSeconds") or 0)
         if not grace and has_ended(pod):
             self._due.drop(key)
             return
@@ -196,7 +203,7 @@ class Kubelets:
         """End a deleted pod; one that finalizers hold says first how its containers ended."""
         meta, run = pod["metadata"], self._run(key, pod, now)
         if meta.get("finalizers") and not has_ended(pod):
-            grace = timedelta(seconds=meta.get("deletionGracePeriodSeconds") or 0)
+            grace = span_of(meta.get("deletionGracePeriodSeconds") or 0)
             pod_run.stop(run, now, killed=pod_run.stop_time(run) > grace)
             self._report(key, pod, host, now)
         options = DeleteOptions(grace_seconds=0, uid=meta["uid"])

@@ -8,7 +8,7 @@ Source: Kubernetes documentation, "Node Status", "Leases"; KWOK's default stages
 import contextlib
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from services.simulator.core.api.frozen import thaw
@@ -18,6 +18,7 @@ from services.simulator.core.objects import (
     Object,
     micro_stamp,
     owner_reference,
+    span_of,
     stamp,
     with_condition,
 )
@@ -67,7 +68,7 @@ def fate_of(node: Mapping[str, Any], fate: NodeFate) -> NodeFate:
         fate = replace(fate, boots=False)
     elif boot is not None:
         with contextlib.suppress(ValueError, OverflowError):
-            span = timedelta(seconds=max(0.0, float(boot)))
+            span = span_of(max(0.0, float(boot)))
             fate = replace(fate, boot=span, boots=True)
     if annotations.get(KUBELET_ANNOTATION) == "dead":
         fate = replace(fate, dead_since=LONG_AGO, back_at=None)

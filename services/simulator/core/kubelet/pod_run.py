@@ -16,7 +16,10 @@ from services.simulator.core.kubelet.container import KILLED, Container, End, St
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.kubelet.resizing import Resizing, resumed
 from services.simulator.core.kubelet.script import script_of
-from services.simulator.core.objects import read_stamp
+from services.simulator.core.objects import (
+    read_stamp,
+    span_of,
+)
 from services.simulator.core.part import earliest
 
 _NONE = timedelta()
@@ -109,7 +112,7 @@ def begin(pod: Mapping[str, Any], policy: KubeletPolicy, now: datetime) -> PodRu
     )
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None:
-        run.ends = (started or now) + timedelta(seconds=deadline)
+        run.ends = (started or now) + span_of(deadline)
     return run
 
 
@@ -134,7 +137,7 @@ def _resumed(container: Container, told: Mapping[str, Any] | None) -> Container:
 
 def _end(told: Mapping[str, Any]) -> End:
     return End(
-        code=told["exitCode"],
+        code=told.get("exitCode", 0),
         reason=told.get("reason", ""),
         started=read_stamp(told.get("startedAt")),
         finished=read_stamp(told.get("finishedAt")),

@@ -20,11 +20,13 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from services.simulator.core.kubelet.policy import KubeletPolicy
+from services.simulator.core.objects import span_of
 
 ROOT = "simulator.joiner.io"
 NEVER = "never"
 
 _NOW = timedelta()
+_LONGEST_PERIOD, _MOST_TRIES = 10**5, 10**4
 T = TypeVar("T")
 
 Span = tuple[timedelta, timedelta | None]
@@ -111,7 +113,7 @@ def _span(text: str) -> timedelta | None:
     """Read a number of seconds, None for `never`; raises ValueError."""
     if text.strip() == NEVER:
         return None
-    span = timedelta(seconds=float(text))
+    span = span_of(float(text))
     if span < _NOW:
         raise ValueError(text)
     return span
@@ -153,7 +155,7 @@ def _startup(
     if probe is None:
         return _NOW, None
     first, period = _timing(probe)
-    fails = first + period * (probe.get("failureThreshold", 3) - 1)
+    fails = first + period * (_count(probe, "failureThreshold", 3) - 1)
     said, wanted = notes.seconds("start-seconds")
     if not said:
         return first, None
@@ -165,9 +167,13 @@ def _startup(
 def _timing(probe: Mapping[str, Any]) -> tuple[timedelta, timedelta]:
     """Return when a probe is made first, and every how often."""
     return (
-        timedelta(seconds=probe.get("initialDelaySeconds", 0)),
-        timedelta(seconds=probe.get("periodSeconds", 10)),
+        span_of(probe.get("initialDelaySeconds", 0)),
+        span_of(min(probe.get("periodSeconds", 10), _LONGEST_PERIOD)),
     )
+
+
+def _count(probe: Mapping[str, Any], name: str, usual: int) -> int:
+    return min(int(probe.get(name, usual)), _MOST_TRIES)
 
 
 def _at_probe(wanted: timedelta, first: timedelta, period: timedelta) -> timedelta:
@@ -182,7 +188,7 @@ def _readiness(probe: Mapping[str, Any] | None, notes: _Notes) -> timedelta | No
     if probe is None:
         return _NOW
     first, period = _timing(probe)
-    successes: int = probe.get("successThreshold", 1)
+    successes = _count(probe, "successThreshold", 1)
     return first + period * (successes - 1)
 
 
@@ -193,7 +199,7 @@ def _liveness(probe: Mapping[str, Any] | None, notes: _Notes) -> timedelta | Non
     if wanted is None:
         return None
     first, period = _timing(probe)
-    failures: int = probe.get("failureThreshold", 3)
+    failures = _count(probe, "failureThreshold", 3)
     return _at_probe(wanted, first, period) + period * (failures - 1)
 
 
@@ -202,4 +208,4 @@ def _stop(container: Mapping[str, Any], notes: _Notes, policy: KubeletPolicy) ->
     if said:
         return timedelta.max if wanted is None else wanted
     hook = (container.get("lifecycle") or {}).get("preStop") or {}
-    return policy.stop + timedelta(seconds=(hook.get("sleep") or {}).get("seconds", 0))
+    return policy.stop + span_of((hook.get("sleep") or {}).get("seconds", 0))

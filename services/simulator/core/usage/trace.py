@@ -25,6 +25,7 @@ from libs.domain.quantity_text import MalformedQuantity
 _TERM = re.compile(r"(?P<name>[a-z]+)\((?P<arguments>[^()]*)\)")
 _NOISE_SECONDS = 15
 _HOURS = 24
+_MOST = 1e15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,7 @@ def parse(text: str) -> Trace:
     terms = [_term(part.strip()) for part in text.split("+")]
 
     def trace(moment: Moment) -> float:
-        return max(0.0, sum(term(moment) for term in terms))
+        return min(max(0.0, sum(term(moment) for term in terms)), _MOST)
 
     return trace
 

@@ -395,3 +395,49 @@ def test_time_goes_on_where_rejected_pods_are_made_anew() -> None:
             assert 10 < len(cluster.pods()) < 40
 
     run_virtual(scenario())
+
+
+def test_numbers_beyond_all_time_do_no_harm() -> None:
+    async def scenario() -> None:
+        async with living(AT_ONCE) as cluster:
+            most = 2**31 - 1
+            probe = {
+                "initialDelaySeconds": most,
+                "periodSeconds": most,
+                "failureThreshold": most,
+                "exec": {"command": ["true"]},
+            }
+            odd = notes(run_seconds="1e18", live_seconds="1e300", stop_seconds="1e12")
+            await start(
+                cluster,
+                container={"livenessProbe": probe, "startupProbe": probe},
+                annotations=odd,
+                activeDeadlineSeconds=most,
+                terminationGracePeriodSeconds=2**62,
+                tolerations=[
+                    {
+                        "key": "a",
+                        "operator": "Exists",
+                        "effect": "NoExecute",
+                        "tolerationSeconds": 2**62,
+                    }
+                ],
+            )
+            job = {
+                "metadata": {"name": "j"},
+                "spec": {
+                    "activeDeadlineSeconds": 2**62,
+                    "ttlSecondsAfterFinished": most,
+                    "template": a_template("j", restartPolicy="Never"),
+                },
+            }
+            cluster.api.create("jobs.batch", job, "default")
+            taint = {"key": "a", "effect": "NoExecute"}
+            cluster.api.patch("nodes", "n1", {"spec": {"taints": [taint]}})
+            await cluster.after(60)
+            cluster.api.delete("pods", "p", "default")
+            await cluster.after(60)
+
+            assert state(cluster) == "running"
+
+    run_virtual(scenario())
