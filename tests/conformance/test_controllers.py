@@ -1,4 +1,4 @@
-"""Controllers: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, claims, quotas.
+"""Controllers: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, claims.
 
 Pods have no scheduler here (`nobody`); where they must run, the test plays their kubelet.
 """
@@ -317,16 +317,3 @@ def test_a_claim_is_bound_to_a_volume_that_suits_it(
 
     assert bound["spec"]["volumeName"] == f"{storage_class}-right"
     assert bound["status"]["capacity"] == {"storage": "5Gi"}
-
-
-@pytest.mark.differs("Quotas that nobody counts refuse nothing")
-def test_a_quota_refuses_what_is_beyond_it(cluster: Cluster, namespace: str, pods: str) -> None:
-    quotas = f"/api/v1/namespaces/{namespace}/resourcequotas"
-    cluster.post(quotas, {"metadata": metadata("q"), "spec": {"hard": {"pods": "1"}}}).ok()
-    cluster.until(f"{quotas}/q", lambda found: (found.get("status") or {}).get("hard"))
-    cluster.post(pods, a_pod("first")).ok()
-
-    answer = cluster.post(pods, a_pod("second"))
-
-    assert (answer.status, answer.body["reason"]) == (403, "Forbidden")
-    assert "exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1" in answer.message

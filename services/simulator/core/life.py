@@ -22,6 +22,7 @@ from services.simulator.core.controllers.protection import (
     claim_protection_controller,
     volume_protection_controller,
 )
+from services.simulator.core.controllers.quotas import QuotaController
 from services.simulator.core.controllers.replica_set import (
     replica_set_controller,
     replication_controller,
@@ -78,6 +79,7 @@ def all_parts(
         endpoint_slice_controller(client),
         volume_binder(client),
         role_aggregation_controller(client),
+        QuotaController(client, server.store.resources),
         attachment_controller(client),
         Scheduler(api),
         Garbage(server.store),

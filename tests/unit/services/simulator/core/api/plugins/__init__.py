@@ -1,0 +1,1 @@
+"""Tests of admission plug-ins."""
