@@ -1,8 +1,10 @@
 """Server-side apply: who owns which field, and what happens when two want it."""
 
+import json
+
 import pytest
 
-from tests.conformance.cluster import Cluster
+from tests.conformance.cluster import JSON_PATCH, Cluster
 from tests.conformance.objects import Object, a_config_map, a_workload
 
 
@@ -150,3 +152,75 @@ def test_applied_yaml_is_read(cluster: Cluster, path: str) -> None:
     made = cluster.apply(path, text, "one").ok()
 
     assert made["data"] == {"a": "1"}
+
+
+def test_managers_that_a_client_sends_replace_those_that_were(cluster: Cluster, path: str) -> None:
+    """Kubectl moves from client-side to server-side apply in this way."""
+    cluster.apply(path, config(a="1"), "old").ok()
+    entry = cluster.get(path).ok()["metadata"]["managedFields"][0]
+    moved = [{"op": "replace", "path": "/metadata/managedFields", "value": [entry]}]
+    entry["manager"] = "new"
+
+    changed = cluster.patch(path, moved, JSON_PATCH, fieldManager="mover").ok()
+
+    assert owners(changed) == {"new Apply": {"f:data": {"f:a": {}}}}
+    refused = cluster.apply(path, config(a="2"), "third")
+    assert refused.message == 'Apply failed with 1 conflict: conflict with "new": .data.a'
+
+
+def test_one_empty_entry_asks_for_no_managers(cluster: Cluster, path: str) -> None:
+    cluster.apply(path, config(a="1"), "one").ok()
+
+    changed = cluster.patch(path, {"metadata": {"managedFields": [{}]}}).ok()
+
+    assert "managedFields" not in changed["metadata"]
+
+
+def test_kubectl_takes_what_it_applied_from_the_clients_side(cluster: Cluster, path: str) -> None:
+    applied = {**config(a="1"), "metadata": {"name": "m", "annotations": {}}}
+    last = {"kubectl.kubernetes.io/last-applied-configuration": json.dumps(applied)}
+    made = {**config(a="1"), "metadata": {"name": "m", "annotations": last}}
+    cluster.post(path.removesuffix("/m"), made, fieldManager="kubectl-client-side-apply").ok()
+
+    assert cluster.apply(path, config(a="2"), "other").status == 409
+    assert cluster.apply(path, config(a="2"), "kubectl").status == 200
+
+
+def test_an_apply_of_a_scale_minds_the_owner(cluster: Cluster, namespace: str) -> None:
+    workload = f"/apis/apps/v1/namespaces/{namespace}/deployments/w"
+    cluster.apply(workload, a_workload("Deployment", replicas=1), "owner").ok()
+    scale = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "w"}}
+    wanted = {**scale, "spec": {"replicas": 0}}
+
+    refused = cluster.apply(f"{workload}/scale", wanted, "scaler")
+    assert refused.message == 'Apply failed with 1 conflict: conflict with "owner": .spec.replicas'
+
+    cluster.apply(f"{workload}/scale", wanted, "scaler", force="true").ok()
+    assert cluster.get(workload).ok()["spec"]["replicas"] == 0
+
+
+def test_an_item_goes_with_whoever_wanted_it(cluster: Cluster, namespace: str) -> None:
+    service = f"/api/v1/namespaces/{namespace}/services/s"
+    body = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s"}}
+
+    def with_port(port: int) -> Object:
+        return {**body, "spec": {"clusterIP": "None", "ports": [{"port": port}]}}
+
+    cluster.apply(service, with_port(80), "one").ok()
+    edited = {"spec": {"ports": [{"port": 80, "protocol": "TCP", "targetPort": 81}]}}
+    cluster.patch(service, edited, fieldManager="editor").ok()
+
+    changed = cluster.apply(service, with_port(90), "one").ok()
+
+    assert [one["port"] for one in changed["spec"]["ports"]] == [90]
+    assert list(owners(changed)) == ["one Apply"]
+
+
+def test_an_item_that_is_there_twice_is_refused(cluster: Cluster, namespace: str) -> None:
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}}
+    twice = {**pod, "spec": {"containers": [{"name": "c", "image": "i"}] * 2}}
+
+    answer = cluster.apply(f"/api/v1/namespaces/{namespace}/pods/p", twice, "one")
+
+    assert answer.status == 500
+    assert answer.message.endswith('.spec.containers: duplicate entries for key [name="c"]')

@@ -290,3 +290,131 @@ def test_a_wrong_definition_is_refused(
 )
 def test_a_wrong_schema_is_refused(cluster: Cluster, group: str, schema: Object) -> None:
     assert cluster.post(DEFINITIONS, a_definition(group, {"spec": schema})).status == 422
+
+
+def of_string(**more: Any) -> Object:
+    return {"type": "object", "properties": {"a": {"type": "string", **more}}}
+
+
+def ruled(rule: str, **more: Any) -> Object:
+    return {**of_string(), "x-kubernetes-validations": [{"rule": rule, "message": "m", **more}]}
+
+
+A = "spec.validation.openAPIV3Schema.properties[spec].properties[a]"
+RULE = "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0]"
+
+
+@pytest.mark.parametrize(
+    ("schema", "field", "why"),
+    [
+        pytest.param(
+            of_string(pattern="("), f"{A}.pattern", "missing closing ): `(`", id="pattern"
+        ),
+        pytest.param(of_string(type="text"), f"{A}.type", 'Unsupported value: "text"', id="type"),
+        pytest.param(
+            of_string(uniqueItems=True), f"{A}.uniqueItems", "becomes quadratic", id="unique"
+        ),
+        pytest.param(
+            of_string(oneOf=[{"type": "string"}]),
+            f"{A}.oneOf[0].type",
+            "must be empty to be structural",
+            id="type within oneOf",
+        ),
+        pytest.param(
+            of_string(**{"x-kubernetes-list-type": "set"}),
+            f"{A}.type",
+            "must be array if x-kubernetes-list-type is specified",
+            id="list type of a string",
+        ),
+        pytest.param(
+            {**of_string(), "additionalProperties": {"type": "string"}},
+            "spec.validation.openAPIV3Schema.properties[spec].additionalProperties",
+            "mutual exclusive",
+            id="struct and map",
+        ),
+        pytest.param(ruled("self.a"), f"{RULE}.rule", "must evaluate to a bool", id="no truth"),
+        pytest.param(ruled("self.b == 1"), f"{RULE}.rule", "undefined field 'b'", id="no field"),
+        pytest.param(
+            ruled("self.a > 1"), f"{RULE}.rule", "no matching overload for '_>_'", id="unlike"
+        ),
+        pytest.param(ruled("self.a >"), f"{RULE}.rule", "mismatched input '<EOF>'", id="cut off"),
+        pytest.param(
+            ruled("true", fieldPath=".b"), f"{RULE}.fieldPath", "must be a valid path", id="path"
+        ),
+        pytest.param(
+            ruled("true", reason="Because"), f"{RULE}.reason", "Unsupported value", id="reason"
+        ),
+    ],
+)
+def test_a_schema_is_refused_with_its_reason(
+    cluster: Cluster, group: str, schema: Object, field: str, why: str
+) -> None:
+    answer = cluster.post(DEFINITIONS, a_definition(group, {"spec": schema}), dryRun="All")
+
+    assert answer.status == 422
+    found = [one["message"] for one in answer.body["details"]["causes"] if one["field"] == field]
+    assert [message for message in found if why in message]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        pytest.param(
+            {"additionalPrinterColumns": [{"name": "A", "type": "text", "jsonPath": ".spec.a"}]},
+            "spec.additionalPrinterColumns[0].type",
+            id="type of a column",
+        ),
+        pytest.param(
+            {"additionalPrinterColumns": [{"name": "A", "type": "string", "jsonPath": "spec.a"}]},
+            "spec.additionalPrinterColumns[0].JSONPath",
+            id="path of a column",
+        ),
+        pytest.param(
+            {"selectableFields": [{"jsonPath": ".spec.none"}]},
+            "spec.selectableFields[0].jsonPath",
+            id="a field that is not there",
+        ),
+        pytest.param(
+            {
+                "subresources": {
+                    "scale": {"specReplicasPath": ".n", "statusReplicasPath": ".status.n"}
+                }
+            },
+            "spec.subresources.scale.specReplicasPath",
+            id="replicas elsewhere",
+        ),
+        pytest.param({"name": "V1"}, "spec.versions[0].name", id="name of a version"),
+    ],
+)
+def test_a_version_is_refused(cluster: Cluster, group: str, change: Object, field: str) -> None:
+    body = a_definition(group, {"spec": of_string(), "status": STATUS})
+    body["spec"]["versions"][0] |= change
+
+    answer = cluster.post(DEFINITIONS, body, dryRun="All")
+
+    assert answer.status == 422
+    assert field in {at for _, at in answer.causes}
+
+
+def test_an_embedded_resource_is_one(
+    cluster: Cluster, namespace: str, group: str, create: Callable[[str, Object], Object]
+) -> None:
+    embedded = {
+        "type": "object",
+        "x-kubernetes-embedded-resource": True,
+        "x-kubernetes-preserve-unknown-fields": True,
+    }
+    schema = {"type": "object", "properties": {"e": embedded}}
+    create(DEFINITIONS, a_definition(group, {"spec": schema}))
+    things = f"/apis/{group}/v1/namespaces/{namespace}/things"
+    cluster.until(things, bool)
+
+    refused = cluster.post(things, a_thing(things, e={"x": 1}))
+    assert refused.causes == [
+        ("FieldValueRequired", "spec.e.apiVersion"),
+        ("FieldValueRequired", "spec.e.kind"),
+    ]
+    whole = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "odd": 1}}
+    made = cluster.post(things, a_thing(things, e=whole)).ok()
+    assert made["spec"]["e"]["metadata"] == {"name": "p"}
+    cluster.delete(f"{things}/t")

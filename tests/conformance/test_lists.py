@@ -151,3 +151,73 @@ def test_a_collection_is_deleted_by_selector(cluster: Cluster, maps: str) -> Non
     cluster.delete(maps, labelSelector="tier=back").ok()
 
     assert names(cluster.get(maps).ok()) == ["a", "d"]
+
+
+def test_the_watch_cache_knows_no_pages(cluster: Cluster, maps: str) -> None:
+    whole = cluster.get(maps, limit=2, resourceVersion="0").ok()
+
+    assert names(whole) == ["a", "b", "c", "d"]
+    assert "continue" not in whole["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("token", "why"),
+    [
+        pytest.param("x", "illegal base64 data at input byte 0", id="one letter"),
+        pytest.param("ab$d", "illegal base64 data at input byte 2", id="no letter"),
+        pytest.param(
+            "eyJ2IjoibWV0YSJ9", "server does not recognize this encoded version meta", id="version"
+        ),
+        pytest.param(
+            "eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ",
+            "incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+            id="no revision",
+        ),
+        pytest.param(
+            "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MX0",
+            "encoded start key empty (version meta.k8s.io/v1)",
+            id="no start",
+        ),
+    ],
+)
+def test_a_token_that_nobody_gave_is_refused(
+    cluster: Cluster, maps: str, token: str, why: str
+) -> None:
+    answer = cluster.get(maps, **{"continue": token})
+
+    assert answer.status == 400
+    assert answer.message == f"invalid continue token: continue key is not valid: {why}"
+
+
+def test_a_token_goes_with_no_match(cluster: Cluster, maps: str) -> None:
+    token = cluster.get(maps, limit=1).ok()["metadata"]["continue"]
+
+    answer = cluster.get(maps, **{"continue": token}, resourceVersionMatch="Exact")
+
+    assert (answer.status, answer.body["reason"]) == (422, "Invalid")
+    assert "resourceVersionMatch is forbidden when continue is provided" in answer.message
+
+
+def test_one_object_can_be_no_newer_than_all(cluster: Cluster, maps: str) -> None:
+    assert cluster.get(f"{maps}/a", resourceVersion="0").status == 200
+    assert cluster.get(f"{maps}/a", resourceVersion="abc").status == 500
+
+
+@pytest.mark.parametrize("page", [1, 3, 100])
+def test_pages_of_the_pods_of_one_node(cluster: Cluster, namespace: str, page: int) -> None:
+    pods = f"/api/v1/namespaces/{namespace}/pods"
+    for number in range(4):
+        body = a_pod(f"p{number}", schedulerName="none")
+        body["spec"]["nodeName"] = f"none-{number % 2}"
+        cluster.post(pods, body).ok()
+    query = {"fieldSelector": "spec.nodeName=none-1", "limit": page}
+
+    found, token = list[str](), ""
+    while True:
+        listed = cluster.get(pods, **query, **({"continue": token} if token else {})).ok()
+        found += names(listed)
+        token = listed["metadata"].get("continue", "")
+        if not token:
+            break
+
+    assert found == ["p1", "p3"]

@@ -185,3 +185,113 @@ def test_an_update_under_another_name_is_refused(cluster: Cluster, path: str) ->
 
     assert (answer.status, answer.body["reason"]) == (400, "BadRequest")
     assert "the name of the object (other) does not match the name on the URL (m)" in answer.message
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body", "message"),
+    [
+        pytest.param(
+            MERGE_PATCH,
+            "[]",
+            "error decoding patch: json: cannot unmarshal array into Go value of type "
+            "map[string]interface {}",
+            id="merge patch that is a list",
+        ),
+        pytest.param(MERGE_PATCH, "null", "Invalid JSON Patch", id="merge patch of null"),
+        pytest.param(
+            MERGE_PATCH,
+            "",
+            "error decoding patch: unexpected end of JSON input",
+            id="empty merge patch",
+        ),
+        pytest.param(
+            STRATEGIC_PATCH,
+            '"x"',
+            "json: cannot unmarshal string into Go value of type map[string]interface {}",
+            id="strategic patch that is text",
+        ),
+        pytest.param(
+            JSON_PATCH,
+            "{}",
+            "error decoding patch: json: cannot unmarshal object into Go value of type "
+            "[]handlers.jsonPatchOp",
+            id="JSON patch that is an object",
+        ),
+        pytest.param(
+            JSON_PATCH,
+            '[{"op":1,"path":"/a"}]',
+            "error decoding patch: json: cannot unmarshal number into Go struct field "
+            "jsonPatchOp.op of type string",
+            id="operation that is a number",
+        ),
+    ],
+)
+def test_a_body_that_is_no_patch_is_refused(
+    cluster: Cluster, path: str, media_type: str, body: str, message: str
+) -> None:
+    answer = cluster.patch(path, body, media_type)
+
+    assert (answer.status, answer.message) == (400, message)
+
+
+@pytest.mark.parametrize(
+    ("media_type", "patch"),
+    [
+        pytest.param(MERGE_PATCH, {"metadata": {"name": None}}, id="name merged away"),
+        pytest.param(MERGE_PATCH, {"metadata": None}, id="metadata merged away"),
+        pytest.param(STRATEGIC_PATCH, {"metadata": {"$patch": "delete"}}, id="metadata deleted"),
+        pytest.param(
+            STRATEGIC_PATCH, {"metadata": {"$retainKeys": ["labels"]}}, id="name not retained"
+        ),
+        pytest.param(JSON_PATCH, [{"op": "remove", "path": "/metadata/name"}], id="name removed"),
+        pytest.param(JSON_PATCH, [{"op": "replace", "path": "", "value": {}}], id="replaced"),
+    ],
+)
+def test_an_object_that_lost_its_name_is_refused(
+    cluster: Cluster, path: str, media_type: str, patch: object
+) -> None:
+    answer = cluster.patch(path, patch, media_type)
+
+    assert answer.status == 400
+    assert answer.message == (
+        "the name of the object (m based on URL) was undeterminable: name must be provided"
+    )
+
+
+@pytest.mark.parametrize(
+    ("patch", "labels"),
+    [
+        pytest.param(
+            [{"op": "copy", "from": "/none", "path": "/metadata/labels/x"}], {"x": ""}, id="copied"
+        ),
+        pytest.param([{"op": "add", "path": "/metadata/labels/x"}], {"x": ""}, id="added"),
+    ],
+)
+def test_what_is_missing_is_null(
+    cluster: Cluster, path: str, patch: list[Object], labels: Object
+) -> None:
+    cluster.patch(path, {"metadata": {"labels": {"k": "v"}}}).ok()
+
+    changed = cluster.patch(path, patch, JSON_PATCH).ok()
+
+    assert changed["metadata"]["labels"] == {"k": "v", **labels}
+
+
+def test_list_items_are_counted_from_the_end(cluster: Cluster, path: str) -> None:
+    cluster.patch(path, {"metadata": {"finalizers": ["a.io/a", "b.io/b"]}}).ok()
+    try:
+        patch = [{"op": "remove", "path": "/metadata/finalizers/-1"}]
+        changed = cluster.patch(path, patch, JSON_PATCH).ok()
+
+        assert changed["metadata"]["finalizers"] == ["a.io/a"]
+    finally:
+        cluster.patch(path, {"metadata": {"finalizers": None}}).ok()
+
+
+def test_a_wrong_value_is_told_as_it_was_patched(cluster: Cluster, path: str) -> None:
+    answer = cluster.patch(path, {"data": {"a": 1}}, STRATEGIC_PATCH)
+
+    assert answer.status == 422
+    assert answer.message == (
+        ' "" is invalid: patch: Invalid value: "map[data:map[a:1]]": cannot convert int64 to string'
+    )

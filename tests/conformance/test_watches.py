@@ -150,3 +150,20 @@ def test_deletion_is_seen_as_the_last_state(cluster: Cluster, namespace: str) ->
     assert int(event["object"]["metadata"]["resourceVersion"]) > int(
         made["metadata"]["resourceVersion"]
     )
+
+
+def test_only_the_first_table_of_a_watch_defines_the_columns(
+    cluster: Cluster, namespace: str
+) -> None:
+    path = f"/api/v1/namespaces/{namespace}/configmaps"
+    for name in ("a", "b"):
+        cluster.post(path, a_config_map(name)).ok()
+    accept = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
+    query = {"watch": "true", "timeoutSeconds": 1, "fieldSelector": "metadata.name!=none"}
+
+    answer = cluster.send("GET", path, headers=accept, query=query)
+
+    tables = [event["object"] for event in answer.body]
+    assert tables[0]["columnDefinitions"]
+    assert all(table["columnDefinitions"] is None for table in tables[1:])
+    assert all(table["metadata"]["resourceVersion"] for table in tables)
