@@ -42,6 +42,7 @@ JOBS = "jobs.batch"
 TRACKING = "batch.kubernetes.io/job-tracking"
 
 _COMPONENT = "job-controller"
+_MANAGER = "kubernetes.io/job-controller"
 _INDEX_VARIABLE = "JOB_COMPLETION_INDEX"
 
 _its_job = its_controller("Job")
@@ -65,8 +66,7 @@ def job_controller(client: Client) -> Controller:
             owner = controller_of(pod)
             if owner is not None and owner["uid"] != uid:
                 _let_go(api, pod)
-        if job is None:
-            records.pop(key, None)
+        if job is None or job["spec"].get("managedBy", _MANAGER) != _MANAGER:
             return None
         if not is_deleting(job) and not _is_finished(job):
             adoption.adopt(api, job, free)

@@ -12,6 +12,7 @@ from services.simulator.core.client import Client, node_name
 from services.simulator.core.controllers import pods
 from services.simulator.core.controllers.controller import Controller, itself
 from services.simulator.core.events import Note
+from services.simulator.core.feed import Change
 from services.simulator.core.objects import (
     Object,
     is_deleting,
@@ -58,7 +59,26 @@ def taint_eviction_controller(client: Client) -> Controller:
             del ends[name]
         return earliest(*ends.get(name, {}).values())
 
-    return Controller("tainteviction", client, {"nodes": itself, "pods": _its_node}, reconcile)
+    sources = {"nodes": itself, "pods": _its_node}
+    matters = {"nodes": _is_tainted_otherwise, "pods": _is_placed_otherwise}
+    return Controller("tainteviction", client, sources, reconcile, matters=matters)
+
+
+def _is_tainted_otherwise(change: Change) -> bool:
+    if change.old is None or change.new is None:
+        return True
+    return bool(change.old["spec"].get("taints") != change.new["spec"].get("taints"))
+
+
+def _is_placed_otherwise(change: Change) -> bool:
+    """Tell whether a pod came, went, or tolerates something else."""
+    if change.old is None or change.new is None:
+        return True
+    before, after = change.old["metadata"], change.new["metadata"]
+    return node_name(change.old) != node_name(change.new) or any(
+        before.get(member) != after.get(member)
+        for member in ("uid", "generation", "deletionTimestamp")
+    )
 
 
 def _its_node(pod: Object) -> Iterable[str]:

@@ -165,3 +165,14 @@ def test_a_job_takes_over_pods_that_it_selects() -> None:
             assert cluster.owner_names() == {"work"}
 
     run_virtual(scenario())
+
+
+def test_a_job_of_another_manager_is_left_alone() -> None:
+    async def scenario() -> None:
+        async with living() as cluster:
+            await play(cluster, a_job(managedBy="example.com/queue"), 5)
+
+            assert not cluster.pods()
+            assert cluster.status(JOBS, "work") == {}
+
+    run_virtual(scenario())
