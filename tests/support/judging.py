@@ -3,10 +3,14 @@
 Apart from the tests so that a long run (`python -m tests.support.long_run`) asks the same.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from libs.checker.plan import check_solution
 from libs.domain.pod import PodShape
+from libs.domain.snapshot import ClusterSnapshot
 from libs.domain.solution import Solution, with_unplaced
 from libs.oracle.check import Violation
 from services.solver.core.solve import solve
@@ -29,6 +33,8 @@ class Judgement:
     Who waits for a reservation to be settled, as rules say (`docs/sources.md` D10, D12), counts as
     placed if the reference placed it: pod by pod other ones may have the last instance.
     """
+    passed_over: int | None
+    """Highest priority of which not as many pods are placed as one by one, if fewer are."""
 
 
 def judged(loaded: Loaded) -> Judgement:
@@ -46,7 +52,23 @@ def judged(loaded: Loaded) -> Judgement:
         beyond_reference=found.pods.on_existing
         + found.pods.on_new
         - len(reference.places.keys() - _deferred(found)),
+        passed_over=_passed_over(loaded.snapshot, found, reference.places),
     )
+
+
+def _passed_over(
+    snapshot: ClusterSnapshot, found: Solution, places: Mapping[str, str]
+) -> int | None:
+    """Return the priority of which fewer pods have places than one by one, of none above more."""
+    plan = found.plan
+    there = [one.pod_uids for one in plan.nominations]
+    placed = frozenset(chain(*there, *(one.pod_uids for one in plan.nodeclaims)))
+    placed |= _deferred(found) & places.keys()
+    beyond: Counter[int] = Counter()
+    for row in snapshot.pods.rows():
+        beyond[row.priority] += (row.uid in placed) - (row.uid in places)
+    first = max((priority for priority, count in beyond.items() if count), default=None)
+    return first if first is not None and beyond[first] < 0 else None
 
 
 def _overlooked(loaded: Loaded, found: Solution) -> dict[str, tuple[str, ...]]:

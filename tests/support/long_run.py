@@ -1,8 +1,8 @@
 """A long run of the judges over random clusters: `python -m tests.support.long_run SEED COUNT DIR`.
 
 Apart from the tests because it goes on after a failure: it counts, and keeps each example that
-was refused, overlooked somebody or fell below the reference as a file in DIR; `… FILE` judges
-such a file again.
+was refused, overlooked somebody, fell below the reference or passed over a priority as a file in
+DIR; `… FILE` judges such a file again.
 """
 
 import pickle
@@ -57,6 +57,8 @@ def _kind(mixed: MixedCluster) -> str:
         return "overlooked"
     if found.beyond_reference < 0:
         return "below"
+    if found.passed_over is not None:
+        return "passed-over"
     return "above" if found.beyond_reference else "equal"
 
 
@@ -68,7 +70,7 @@ def again(kept: Path) -> Judgement:
 if __name__ == "__main__":
     if len(sys.argv) == 2:
         result = again(Path(sys.argv[1]))
-        print(result.refused, result.overlooked, result.beyond_reference)
+        print(result.refused, result.overlooked, result.beyond_reference, result.passed_over)
     else:
         started = time.process_time()
         where = Path(sys.argv[3])

@@ -16,9 +16,9 @@ def storage(draw: st.DrawFn, nodes: tuple[str, ...]) -> tuple[Document, ...]:
         _class(draw, "disks", "WaitForFirstConsumer", "kubernetes.io/no-provisioner"),
         _class(draw, "now", "Immediate"),
     ]
-    for number in range(pick(draw, 1, 2, 3, 4)):
+    for number in range(pick(draw, 1, 2, 3, 4, 7)):
         found += _claim(draw, number)
-    found += [_free(draw, number) for number in range(pick(draw, 0, 0, 1, 2, 3))]
+    found += [_free(draw, number) for number in range(pick(draw, 0, 0, 1, 2, 3, 6))]
     found += [_attach_limit(draw, name) for name in nodes if chance(draw, 40)]
     return tuple(found)
 
@@ -54,7 +54,7 @@ def _claim(draw: st.DrawFn, number: int) -> list[Document]:
     }
     if state == "unbound":
         claim["spec"]["storageClassName"] = pick(draw, "wait", "disks")
-        claim["spec"]["resources"]["requests"]["storage"] = pick(draw, "1Gi", "2Gi")
+        claim["spec"]["resources"]["requests"]["storage"] = pick(draw, "1Gi", "2Gi", "3Gi")
     if state == "lost":
         claim["spec"]["storageClassName"] = pick(draw, "now", "nowhere")
     if state != "bound":
@@ -94,7 +94,7 @@ def _volume(draw: st.DrawFn, number: int, claim: Document) -> Document:
 def _free(draw: st.DrawFn, number: int) -> Document:
     """Return a volume that claims may take."""
     spec: Document = {
-        "capacity": {"storage": pick(draw, "1Gi", "2Gi")},
+        "capacity": {"storage": pick(draw, "1Gi", "2Gi", "3Gi")},
         "accessModes": ["ReadWriteOnce"],
         "storageClassName": pick(draw, "wait", "disks"),
         "csi": {"driver": _DRIVER, "volumeHandle": f"free{number}"},

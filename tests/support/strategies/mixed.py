@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from libs.domain.capacity import InstanceType
 from libs.domain.feature_gates import FeatureGate
 from tests.support.mixed import MixedCluster
-from tests.support.strategies.choices import chance, pick
+from tests.support.strategies.choices import chance, pick, some_of
 from tests.support.strategies.manifest_capacity import (
     claims_in_flight,
     daemon_sets,
@@ -140,6 +140,7 @@ def _running(draw: st.DrawFn, nodes: tuple[str, ...]) -> list[Document]:
 def _waiting(draw: st.DrawFn, volumes: tuple[Document, ...]) -> list[Document]:
     """Return pods, several of one kind each time."""
     found: list[Document] = []
+    with_priorities = chance(draw, 25)
     for _ in range(pick(draw, 1, 2, 3, 4)):
         namespace, own, spec = pick(draw, *NAMESPACES), labels(draw), draw(pod_specs())
         mine = [
@@ -150,8 +151,12 @@ def _waiting(draw: st.DrawFn, volumes: tuple[Document, ...]) -> list[Document]:
         for _ in range(pick(draw, 1, 1, 2, 3, 5, 8)):
             pod = _pod(f"new{len(found):02}", namespace, own, spec)
             if mine and chance(draw, 40):
-                claim = {"claimName": pick(draw, *mine)}
-                pod["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": claim}]
+                pod["spec"]["volumes"] = [
+                    {"name": name, "persistentVolumeClaim": {"claimName": name}}
+                    for name in some_of(draw, tuple(mine), 2)
+                ]
+            if with_priorities and chance(draw, 50):
+                pod["spec"]["priority"] = pick(draw, 0, 1, 2, 100, -5)
             found.append(pod)
     return found
 

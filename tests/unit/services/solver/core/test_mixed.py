@@ -51,6 +51,7 @@ def test_the_checker_accepts_every_plan_nobody_is_overlooked_and_few_plans_place
 
         assert found.refused == ()
         assert found.overlooked == {}
+        assert found.passed_over is None or found.beyond_reference < 0
 
     judge()
 
