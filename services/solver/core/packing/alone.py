@@ -58,8 +58,13 @@ class Alone:
             group.uids: left
             for group, left in zip(self.tried.problem.groups, self.tried.left, strict=True)
         }
-        # Who has some places may be what keeps those out that have none.
-        late = sorted(late, key=lambda one: lacking.get(one.uids, len(one.uids)) < len(one.uids))
+
+        def turn(group: Group) -> tuple[int, bool]:
+            # Who has some places may be what keeps those out that have none.
+            some = lacking.get(group.uids, len(group.uids)) < len(group.uids)
+            return -max(group.priorities), some
+
+        late = sorted(late, key=turn)
         team = self._with_needed(late)
         if not team:
             return []

@@ -12,14 +12,17 @@ from libs.domain.snapshot import ClusterSnapshot
 from services.solver.core.packing.alone import Alone, members, without_place
 from services.solver.core.packing.gangs import Pack, Whole, whole
 from services.solver.core.packing.priorities import (
-    MOST_LEVELS,
     by_priority,
+    from_on,
     is_better,
     passed_over,
 )
 from services.solver.core.pods.choice import choice_of_volumes
 from services.solver.core.pods.grouping import Group
 from services.solver.core.pods.workload import Workload
+
+_MOST_ROUNDS = 3
+"""How often priorities are added that who goes first passed over in turn."""
 
 
 def in_best_order(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> tuple[Workload, Whole]:
@@ -48,17 +51,21 @@ def _by_priority(snapshot: ClusterSnapshot, work: Workload, pack: Pack) -> tuple
     """Pack with those first who are left out for a lower priority, until nobody else is."""
     queue, found = work.groups, whole(snapshot, work, pack)
     levels = frozenset[int]()
-    while len(levels) < MOST_LEVELS:
+    for _ in range(_MOST_ROUNDS):
         late = (*without_place(found.packer), *members(snapshot, work, found.short))
         more = _levels(Alone(snapshot, work, found.packer, pack), late) if late else frozenset()
         if more <= levels:
             break
         levels |= more
-        other = replace(work, groups=by_priority(queue, levels))
-        tried = whole(snapshot, other, pack)
-        if not is_better(tried.packer, found.packer):
+        # As few as may do, since within a level large pods go first; then all from the lowest on.
+        for told_apart in dict.fromkeys((levels, from_on(queue, min(levels)))):
+            other = replace(work, groups=by_priority(queue, told_apart))
+            tried = whole(snapshot, other, pack)
+            if is_better(tried.packer, found.packer):
+                work, found, levels = other, tried, told_apart
+                break
+        else:
             break
-        work, found = other, tried
     return work, found
 
 

@@ -15,11 +15,12 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from services.solver.core.packing.packing import Packer
 from services.solver.core.pods.grouping import Group
 
-MOST_LEVELS = 8
+_MOST_LEVELS = 8
 """How many priorities are told apart, the highest of those that are left out."""
 
 
@@ -56,6 +57,14 @@ def without_places(packer: Packer, groups: Iterable[Group]) -> dict[str, int]:
     return found
 
 
+def from_on(groups: Iterable[Group], least: int) -> frozenset[int]:
+    """Return the priorities of pods that have at least this one."""
+    every = frozenset(
+        chain.from_iterable(group.priorities for group in groups if not group.virtual)
+    )
+    return frozenset(priority for priority in every if priority >= least)
+
+
 def by_priority(groups: Sequence[Group], levels: Iterable[int]) -> tuple[Group, ...]:
     """Return the groups in layers: who has at least the first of some priorities, and so on.
 
@@ -63,7 +72,7 @@ def by_priority(groups: Sequence[Group], levels: Iterable[int]) -> tuple[Group, 
         groups: in the order of the queue.
         levels: the priorities; of many only the highest are told apart.
     """
-    steps = sorted({-one for one in levels})[:MOST_LEVELS]
+    steps = sorted({-one for one in levels})[:_MOST_LEVELS]
     of_gang = defaultdict[str, int](lambda: len(steps))
     for group in groups:
         for gang, priority in zip(group.gangs, group.priorities, strict=True):
