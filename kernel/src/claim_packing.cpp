@@ -56,7 +56,8 @@ Amount Packing::join_choice(const Choice& choice, Verdict& where, Amount want, b
     if (topology_.shape(ask.shape).devices) return join_with_devices(choice, where, becomes);
 
     const auto cap = [&](int claim) {
-        return where.caps ? (*where.caps)[bins_.standing() + claim] : kUnbounded;
+        const Amount most = where.caps ? (*where.caps)[bins_.standing() + claim] : kUnbounded;
+        return std::min(most, left_on(choice.group, claim));
     };
     const auto& order = bins_.emptiest();
     std::map<std::size_t, Amount> taken;
@@ -102,6 +103,7 @@ Amount Packing::join_with_devices(const Choice& choice, Verdict& where, Becomes 
     for (const auto& [pods, claim] : bins_.emptiest()) {
         if (!ask.request.fits(bins_.headroom(claim))) continue;
         if (where.caps && (*where.caps)[bins_.standing() + claim] <= 0) continue;
+        if (left_on(choice.group, claim) <= 0) continue;
         int known = becomes(claim);
         const int before = bins_.class_of(claim);
         if (known < 0 || !most_on(known, before, bins_.used(claim), ask, 1)) continue;
@@ -168,7 +170,15 @@ void Packing::take_claim(int group, int id, int claim, Amount count, int known) 
     const int bin = bins_.standing() + claim;
     placements_.push_back({group, id, bin, count});
     groups_[group].left -= count;
+    if (groups_[group].most_on_claim < kUnbounded) together_[{group, claim}] += count;
     topology_.place(ask.shape, bin, count);
+}
+
+Amount Packing::left_on(int group, int claim) const {
+    const Amount most = groups_[group].most_on_claim;
+    if (most >= kUnbounded) return most;
+    const auto there = together_.find({group, claim});
+    return there == together_.end() ? most : most - there->second;
 }
 
 bool Packing::keeps_values_as(int claim, int known) const {

@@ -116,6 +116,7 @@ Lots::Kind Lots::kind(const Ask& ask) {
     return found;
 }
 
+// Numbers below 0 are of groups, the others of tallies.
 int Lots::counter(int tally) {
     return counters_.try_emplace(tally, static_cast<int>(counters_.size())).first->second;
 }
@@ -152,6 +153,12 @@ int Lots::of(const Placement& placement, int known, bool fixed) {
                         weight, movable, topology_.shape(ask.shape).alone, ask.places,
                         movable ? classes_.bounds(std::move(bounds)) : -1, kind->second.keys,
                         std::move(looked_at), kind->second.counted, kind->second.rules});
+        const Amount most = packing_.group(placement.group).most_on_claim;
+        if (most < kUnbounded) {
+            const int own = counter(-1 - placement.group);
+            all_.back().counted.push_back(own);
+            all_.back().rules.push_back({own, most});
+        }
     }
     return found->second;
 }

@@ -61,6 +61,12 @@ void bind_rounds(nb::class_<Session>& bound) {
         .def("add_group", &add_group, "buys"_a, "waits"_a, "pods"_a, "turn"_a, "is_virtual"_a,
              "devices"_a, "ignored"_a, "expected"_a, "awaited"_a, "more_tied"_a, "wishes"_a)
         .def(
+            "keep_apart",
+            [](Session& self, int group, Amount most) {
+                self.packing.group(group).most_on_claim = most;
+            },
+            "group"_a, "most"_a, "Let no claim have more than so many pods of a group.")
+        .def(
             "set_ask",
             [](Session& self, int group, int position, int number) {
                 self.packing.group(group).wishes.at(position).ask = number;

@@ -180,8 +180,8 @@ Amount Packing::open_as(const Opening& opening, int known, Amount want) {
         want = 1;
     }
     const Amounts nothing(classes_.resources());
-    const Amount most =
-        std::min(most_on(known, -1, nothing.data(), ask, want), opening.where.new_cap);
+    const Amount most = std::min({most_on(known, -1, nothing.data(), ask, want),
+                                  opening.where.new_cap, groups_[opening.group].most_on_claim});
     if (most <= 0) return 0;
     Limits& limits = limits_[classes_[known].pool];
     const bool single = limits.limited() || reservations_.any();

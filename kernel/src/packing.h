@@ -61,6 +61,8 @@ public:
         std::vector<Wish> wishes;
         // Whether it no longer keeps to where its companions may run.
         bool alone = false;
+        // Most of its pods that are to be on one claim.
+        Amount most_on_claim = kUnbounded;
     };
     void add_group(Group group);
     Group& group(int id) { return groups_.at(id); }
@@ -116,6 +118,8 @@ private:
     // Returns how many of those for whom there is room may come, by all but room.
     Amount most_kept(int known, int before, const Amount* used, const Ask& ask, Amount most);
     void take_claim(int group, int ask, int claim, Amount count, int known);
+    // Returns how many more pods of a group are to be on a claim.
+    Amount left_on(int group, int claim) const;
     // Hands over the devices that were found last to the pod on this claim.
     void hand_over(int shape, int claim);
     // Lets the algebra know what a claim is now that it was something else before.
@@ -143,6 +147,8 @@ private:
     std::map<int, int> at_turn_;
     std::vector<Placement> placements_;
     std::set<int> deferred_;
+    // Pods by group and claim, of groups of which only so many are to be on one.
+    std::map<std::pair<int, int>, Amount> together_;
     // Claims whose pods have devices.
     std::set<int> with_devices_;
     std::map<int, Mask> compatible_;

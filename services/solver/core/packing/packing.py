@@ -78,6 +78,8 @@ class Packer:
                 more_tied=more_tied[index],
                 wishes=_wishes(self.problem.asks[index]),
             )
+            if group.most_on_claim is not None:
+                self._packing.keep_apart(index, group.most_on_claim)
 
     def drivers(self, claim: int) -> tuple[str, ...]:
         """Return the drivers whose devices the pods of a claim get of its own node, sorted."""

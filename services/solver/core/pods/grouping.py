@@ -45,6 +45,8 @@ class Group:
     node is nominated, and, before those, pods of a higher priority, to which their room is free."""
     only_held: bool = False
     """Whether its pods get no place, and their room on the nominated node is kept all the same."""
+    most_on_claim: int | None = None
+    """Most of its pods that one new node is to have; None: any number."""
     leads: int | None = None
     """Id of a shape that has to follow a pod of this one, and that decides where it goes."""
 

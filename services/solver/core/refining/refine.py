@@ -5,7 +5,7 @@ others are the local search's, which begins at the best so far. Whatever is foun
 than the fast answer, or that one stays.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -20,6 +20,7 @@ from services.solver.core.refining.construct import construct, narrowed
 from services.solver.core.refining.diversify import diversified
 from services.solver.core.refining.fluid import Fluid, Placed, fluid
 from services.solver.core.refining.quick import quick_bound
+from services.solver.core.refining.radius import within_radius
 from services.solver.core.refining.score import Score, score
 from services.solver.core.refining.start import Search, Start
 from services.solver.core.vectors import Ints
@@ -91,9 +92,11 @@ def refine(
     if encoded.options.objective.weighs_nodes:
         flow = _fluid(encoded, fast, _weighed)
         near = _bound(flow, budget, cancelled)
-    fewer = narrowed(encoded, fast, flow, near)
+    fewer = _variants(encoded, fast, flow, near)
     course = _Course(encoded=encoded, fast=fast, budget=budget, cancelled=cancelled)
-    best = course.constructed(best, islice(fewer, _FIRST))
+    # The search begins at the better of plans with workloads apart and together, and keeps to it.
+    first = _FIRST if within_radius(encoded) is None else 2 * _FIRST + 1
+    best = course.constructed(best, islice(fewer, first))
     start = Start(
         encoded=encoded,
         packed=best,
@@ -109,6 +112,19 @@ def refine(
         objective=_score(encoded, best).objective,
         iterations=budget.ran,
     )
+
+
+def _variants(encoded: Encoded, fast: Packed, flow: Fluid, bound: Bound) -> Iterator[Encoded]:
+    """Yield what was solved with room on fewer types, and with workloads kept apart."""
+    apart = within_radius(encoded)
+    fewer = narrowed(encoded, fast, flow, bound)
+    if apart is None:
+        yield from fewer
+        return
+    yield apart
+    for together, alone in zip(fewer, narrowed(apart, fast, flow, bound), strict=True):
+        yield alone
+        yield together
 
 
 @dataclass(slots=True, kw_only=True)

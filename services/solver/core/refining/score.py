@@ -12,6 +12,7 @@ from libs.domain.objective import BlastRadius, SpotDiversity
 from libs.domain.plan import Plan, PlannedNodeClaim
 from services.solver.core.packed import Packed
 from services.solver.core.packing.encode import Encoded
+from services.solver.core.refining.radius import owners_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -55,7 +56,7 @@ def beyond_radius(encoded: Encoded, plan: Plan) -> int:
     radius = encoded.options.objective.blast_radius
     if radius is None:
         return 0
-    owners = _owners(encoded)
+    owners = owners_of(encoded)
     total = Counter(owners[uid] for uid in owners)
     return radius.pod_nanos_per_hour * sum(
         _beyond(claim, owners, total, radius) for claim in plan.nodeclaims
@@ -70,13 +71,3 @@ def _beyond(
 ) -> int:
     here = Counter(owners[uid] for uid in claim.pod_uids if uid in owners)
     return sum(max(0, count - radius.allowed(total[owner])) for owner, count in here.items())
-
-
-def _owners(encoded: Encoded) -> dict[str, str]:
-    """Return the uid of the workload of each waiting pod that has one, by uid of the pod."""
-    waiting = {uid for group in encoded.work.groups for uid in group.uids if not group.virtual}
-    return {
-        pod.uid: pod.owner.uid
-        for pod in encoded.snapshot.pods.rows()
-        if pod.owner is not None and pod.uid in waiting
-    }

@@ -137,6 +137,42 @@ def test_what_is_paid_is_not_what_is_weighed() -> None:
     assert found.cost.objective_nanos_per_hour == found.cost.new_nanos_per_hour + nodes * 10**9
 
 
+@pytest.mark.parametrize("iterations", [1, 3, 200])
+@pytest.mark.parametrize(
+    ("share", "dollars", "most"),
+    [
+        pytest.param(250_000, 1.0, 2, id="a share"),
+        pytest.param(1, 1.0, 1, id="a pod at least"),
+        pytest.param(10**6, 1.0, 8, id="all of them"),
+        pytest.param(250_000, 0.0, 8, id="at no price"),
+        pytest.param(250_000, 0.001, 8, id="less than nodes apart cost more"),
+    ],
+)
+def test_pods_of_a_workload_are_kept_apart_where_that_is_worth_its_price(
+    iterations: int, share: int, dollars: float, most: int
+) -> None:
+    nanos = round(dollars * 10**9)
+    radius = BlastRadius(share_ppm=share, pod_nanos_per_hour=nanos)
+    # A large node is cheaper than two small ones: by price alone all pods go to one.
+    types = [
+        a_type("small", capacity=amounts(cpu=2, memory="16Gi", pods=110), price=10**8),
+        a_type("large", capacity=amounts(cpu=16, memory="64Gi", pods=110), price=3 * 10**8),
+    ]
+    snapshot = a_snapshot(
+        shapes=[a_shape(cpu="1")],
+        pods=pods(8, owner=an_owner()),
+        catalogues=[a_catalogue(*types)],
+    )
+
+    found = solve(
+        snapshot,
+        SolveOptions(objective=Objective(blast_radius=radius), refine_iterations=iterations),
+    )
+
+    assert max(len(one.pod_uids) for one in found.plan.nodeclaims) == most
+    assert found.pods.unplaced == 0
+
+
 def test_a_provider_cannot_take_what_looks_cheaper_to_it() -> None:
     found = decided(Objective(interruption_nanos_per_hour=10**8))
 
