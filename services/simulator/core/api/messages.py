@@ -46,6 +46,20 @@ class Request:
     user: User = ADMIN
     """Who asks, once that is known."""
 
+    def by(self, user: User) -> "Request":
+        """Return the request as made by a user."""
+        return Request(
+            method=self.method,
+            path=self.path,
+            query=self.query,
+            headers=self.headers,
+            body=self.body,
+            takes_parts=self.takes_parts,
+            impersonation=self.impersonation,
+            source=self.source,
+            user=user,
+        )
+
     def parameter(self, name: str) -> str:
         """Return the first value of a query parameter, empty if it is absent."""
         values = self.query.get(name)

@@ -6,7 +6,7 @@ attributes like any other.
 Source: Kubernetes documentation, "Authorization Overview": request attributes.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from services.simulator.core.api.messages import Request
@@ -47,18 +47,16 @@ class Attributes:
 
 def attributes_of(request: Request) -> Attributes:
     """Return what a request is about."""
-    path = unquote(request.path)
+    path = unquote(request.path) if "%" in request.path else request.path
     parts = path.strip("/").split("/")
     if len(parts) >= 3 and parts[0] == "api":
-        plain = Attributes(verb="", version=parts[1])
-        return _of_resource(request, plain, parts[2:])
+        return _of_resource(request, "", parts[1], parts[2:])
     if len(parts) >= 4 and parts[0] == "apis":
-        plain = Attributes(verb="", group=parts[1], version=parts[2])
-        return _of_resource(request, plain, parts[3:])
+        return _of_resource(request, parts[1], parts[2], parts[3:])
     return Attributes(verb=request.method.lower(), path=path)
 
 
-def _of_resource(request: Request, plain: Attributes, parts: list[str]) -> Attributes:
+def _of_resource(request: Request, group: str, version: str, parts: list[str]) -> Attributes:
     verb = _VERBS.get(request.method, "")
     if parts[0] in _PREFIXED_VERBS and len(parts) > 1:
         verb, parts = parts[0], parts[1:]
@@ -67,27 +65,28 @@ def _of_resource(request: Request, plain: Attributes, parts: list[str]) -> Attri
         namespace = parts[1]
         if len(parts) > 2 and parts[2] not in _NAMESPACE_PARTS:
             parts = parts[2:]
-    found = replace(
-        plain,
+    name = parts[1] if len(parts) > 1 else ""
+    if not name:
+        verb = _OF_COLLECTIONS.get(verb, verb)
+        if verb == "list" and request.flag("watch"):
+            verb = "watch"
+        if verb in ("list", "watch"):
+            name = _selected_name(request)
+    return Attributes(
         verb=verb,
-        namespace=namespace,
+        group=group,
+        version=version,
         resource=parts[0],
-        name="".join(parts[1:2]),
-        subresource="" if verb in _PREFIXED_VERBS else "".join(parts[2:3]),
+        subresource=parts[2] if len(parts) > 2 and verb not in _PREFIXED_VERBS else "",
+        namespace=namespace,
+        name=name,
     )
-    return found if found.name else _of_collection(request, found)
-
-
-def _of_collection(request: Request, found: Attributes) -> Attributes:
-    verb = _OF_COLLECTIONS.get(found.verb, found.verb)
-    if verb == "list" and request.flag("watch"):
-        verb = "watch"
-    name = _selected_name(request) if verb in ("list", "watch") else ""
-    return replace(found, verb=verb, name=name)
 
 
 def _selected_name(request: Request) -> str:
     """Return the one name that a field selector leaves."""
+    if "fieldSelector" not in request.query:
+        return ""
     for term in request.parameter("fieldSelector").split(","):
         field, _, value = term.partition("=")
         if field == "metadata.name":

@@ -115,7 +115,7 @@ class Gate:
             trail.decided(allowed=decision.allowed, reason=decision.reason)
         if not decision.allowed:
             raise forbidden(user, asked, decision.reason)
-        return replace(request, user=user)
+        return request if user is request.user else request.by(user)
 
 
 def _answered(serve: Serve, request: Request) -> Response:

@@ -85,7 +85,7 @@ class Rbac:
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
         self._bindings: dict[tuple[str, str, str], list[_Binding]] | None = None
-        self._found: dict[tuple[User | str, ...], _Finding] = {}
+        self._found: dict[tuple[str | tuple[str, ...], ...], _Finding] = {}
         for bucket in (ROLES, CLUSTER_ROLES, BINDINGS, CLUSTER_BINDINGS):
             storage.bucket(bucket).listeners.append(self._forget)
 
@@ -93,7 +93,11 @@ class Rbac:
         """Decide about a request."""
         if user.is_master:
             return ALLOWED
-        key = (user, asked.verb, asked.group, asked.combined, asked.namespace, asked.path)
+        key = (
+            *(user.name, user.groups),
+            *(asked.verb, asked.group, asked.resource, asked.subresource),
+            *(asked.namespace, asked.path),
+        )
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= _REMEMBERED:
