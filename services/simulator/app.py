@@ -208,7 +208,9 @@ def assemble(
     silent = silent_nodes(server.direct.list("nodes")) if settings.state else ()
     dead = NodeFate(dead_since=runtime.clock.now())
     book = FateBook(tuple(FateRule(fate=dead, name=name) for name in silent))
-    parts = all_parts(server, policy, book)
+    folder = settings.api_tls_dir
+    authority = "" if folder is None else tls_files.authority(folder).decode()
+    parts = all_parts(server, policy, book, authority=authority)
     direction = None
     if staging is not None:
         stage = Stage(

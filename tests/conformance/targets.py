@@ -87,7 +87,9 @@ def simulator(folder: Path) -> Iterator[Target]:
     with _Processes(folder) as processes:
         processes.start("simulator", command, _clean_environment() | settings)
         processes.wait_for(kubeconfig.exists)
-        yield Target(kubeconfig=kubeconfig, has=frozenset((CONTROLLERS, SCHEDULER, KUBELET)))
+        yield Target(
+            kubeconfig=kubeconfig, has=frozenset((CONTROLLERS, SCHEDULER, KUBELET, ACCOUNTS))
+        )
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ Node states come first and the scheduler last, so that within one round it sees 
 from services.simulator.core.api.metrics_api import MetricsApi
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.client import Client
+from services.simulator.core.controllers.accounts import account_controller
 from services.simulator.core.controllers.attachments import attachment_controller
 from services.simulator.core.controllers.budget import budget_controller
 from services.simulator.core.controllers.cron_job import cron_job_controller
@@ -46,6 +47,7 @@ def all_parts(
     kubelets: KubeletPolicy,
     fates: FateBook | None = None,
     usage: UsageBook | None = None,
+    authority: str = "",
 ) -> tuple[Part, ...]:
     """Return the parts of one cluster, and let its server serve the metrics API.
 
@@ -54,6 +56,7 @@ def all_parts(
         kubelets: how long things take.
         fates: what befalls nodes.
         usage: what pods use.
+        authority: certificate (PEM) that vouches for the API; empty for none.
     """
     api, client = server.direct, Client(server.direct)
     meter = Meter(client, usage or UsageBook())
@@ -78,6 +81,7 @@ def all_parts(
         volume_protection_controller(client),
         endpoint_slice_controller(client),
         volume_binder(client),
+        account_controller(client, authority),
         role_aggregation_controller(client),
         QuotaController(client, server.store.resources),
         attachment_controller(client),
