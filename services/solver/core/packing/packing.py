@@ -13,7 +13,6 @@ given up for those who have no place.
 Source: `docs/sources.md` D4, D5, D10, D12.
 """
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import chain, compress, repeat
@@ -28,6 +27,7 @@ from services.solver.core.offers.limits import PoolLimits
 from services.solver.core.packing import settling
 from services.solver.core.packing.bins import Bins, Placement
 from services.solver.core.packing.nominated import Nominated
+from services.solver.core.packing.parts import layers, parts
 from services.solver.core.packing.problem import Problem
 from services.solver.core.packing.targets import Targets, in_order_of_placement
 from services.solver.core.pods.ask import Ask
@@ -50,7 +50,7 @@ class Packer:
         """Which pods of its group a placement is of, by its number, where that is not whoever is
         next."""
         self._nominated = Nominated(problem, self._targets)
-        self._parts = _parts(problem.groups)
+        self._parts = parts(problem.groups)
         self._add_groups()
         self.left = self._packing.left()
         self._buyable: dict[int, list[ClaimClass]] = {}
@@ -89,11 +89,11 @@ class Packer:
     def run(self) -> bool:
         """Place all that has a place; False if it was cancelled in between."""
         earlier: list[int] = []
-        layers = _layers(self.problem.groups)
+        by_layer = layers(self.problem.groups)
         for part in self._parts:
             first = self.problem.groups[part[0]]
             # Who goes first takes no place in which somebody else of its layer is expected.
-            layer = layers.pop(first.layer, [])
+            layer = by_layer.pop(first.layer, [])
             self._nominated.hold_only(part)
             if not self._keep_all([*layer, *part]):
                 return False
@@ -379,27 +379,6 @@ class Packer:
         if self.problem.algebra.grants.ignores(shape):
             return True
         return self.problem.topology.is_entangled(shape)
-
-
-def _layers(groups: Sequence[Group]) -> dict[int, list[int]]:
-    """Return by layer the groups that do not just get what others leave."""
-    found: dict[int, list[int]] = defaultdict(list)
-    for index, one in enumerate(groups):
-        if not one.virtual and one.late <= 0:
-            found[one.layer].append(index)
-    return found
-
-
-def _parts(groups: Sequence[Group]) -> list[list[int]]:
-    """Return the groups in parts, each of which is packed before the next one begins.
-
-    Who has a nominated node comes in the turn of its layer, as nobody else gets its room meanwhile.
-    """
-    found: dict[tuple[bool, int, int, int], list[int]] = defaultdict(list)
-    for index, group in enumerate(groups):
-        late = 0 if group.nominated else group.late
-        found[group.virtual, max(late, 0), group.layer, late].append(index)
-    return [part for _, part in sorted(found.items())]
 
 
 def _wishes(asks: Sequence[Ask]) -> list[tuple[int, bool]]:
