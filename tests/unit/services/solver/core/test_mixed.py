@@ -35,7 +35,7 @@ SETTINGS = settings(
     suppress_health_check=list(HealthCheck),
 )
 _SHARE_BELOW = 100
-"""One example in so many may fall below the reference."""
+"""One example in so many may fall below the reference, in all or in a priority."""
 
 
 def test_the_checker_accepts_every_plan_nobody_is_overlooked_and_few_plans_place_fewer() -> None:
@@ -47,11 +47,10 @@ def test_the_checker_accepts_every_plan_nobody_is_overlooked_and_few_plans_place
         found = judged(load(mixed))
         _tell(found)
         counted["examples"] += 1
-        counted["below"] += found.beyond_reference < 0
+        counted["below"] += found.beyond_reference < 0 or found.passed_over is not None
 
         assert found.refused == ()
         assert found.overlooked == {}
-        assert found.passed_over is None or found.beyond_reference < 0
 
     judge()
 
