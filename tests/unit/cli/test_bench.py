@@ -23,6 +23,7 @@ BAD_INPUT = 2
         pytest.param(["consolidate", "--families", "zz"], "'zz' is none of", id="another bench"),
         pytest.param(["solve", "--families", "c"], "the types of peer-mix have none", id="no EC2"),
         pytest.param(["consolidate", "--node-budget", "many"], "a share such as 10%", id="budget"),
+        pytest.param(["simulator", "--nodes", "0"], "0 is below 1", id="nodes"),
     ],
 )
 def test_bad_input_is_one_line_that_names_the_option(arguments: list[str], message: str) -> None:

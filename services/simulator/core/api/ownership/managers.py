@@ -154,12 +154,13 @@ def _are_readable(sent: Sequence[Object]) -> bool:
 
 def _of_creator(resource: Resource, new: Object, me: Manager) -> list[Object]:
     before = {**blank(resource), "metadata": {}}
-    tree = fieldsets.tree_of_new(before, new, shape_of(resource))
+    owned = new
+    if resource.has_status:
+        owned = {name: value for name, value in new.items() if name != "status"}
+    tree = fieldsets.tree_of_new(before, owned, shape_of(resource))
     metadata = tree.pop("f:metadata", {})
     kept = {step: below for step, below in metadata.items() if step[2:] not in _NOBODYS_METADATA}
     tree = {step: below for step, below in tree.items() if (step,) not in _NOBODYS}
-    if resource.has_status:
-        tree.pop("f:status", None)
     if kept:
         tree["f:metadata"] = kept
     return (
