@@ -241,8 +241,9 @@ class Objective(_message.Message):
 
     @_builtins.property
     def blast_radius(self) -> Global___BlastRadius:
-        """How many pods of one workload may be on one new node before more count. It chooses among the plans that are found;
-        the search for them does not weigh it. Absent: any number.
+        """How many pods of one workload may be on one new node before more count. Refining tries plans in which there are no
+        more, too, and goes on from the better ones; an answer that is not refined is only told what they count for.
+        Absent: any number.
         """
 
     @_builtins.property
