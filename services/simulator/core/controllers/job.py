@@ -56,7 +56,8 @@ def job_controller(client: Client) -> Controller:
     """Return the controller of Jobs."""
     api, owned, free = client.api, client.index("pods", _job_key), adoption.orphans(client)
     who_selects = adoption.who_selects(client, JOBS)
-    records: dict[str, Record] = {}
+    records: dict[str, tuple[str, Record]] = {}
+    """The failures of each Job, with its uid."""
 
     def reconcile(key: str, now: datetime) -> datetime | None:
         namespace, name = split_key(key)
@@ -67,12 +68,13 @@ def job_controller(client: Client) -> Controller:
             if owner is not None and owner["uid"] != uid:
                 _let_go(api, pod)
         if job is None or job["spec"].get("managedBy", _MANAGER) != _MANAGER:
+            records.pop(key, None)
             return None
         if not is_deleting(job) and not _is_finished(job):
             adoption.adopt(api, job, free)
         work = _Work(client, job, owned.of(key), now)
         if _is_finished(job):
-            records.pop(uid, None)
+            records.pop(key, None)
             work.let_everyone_go()
             return work.expire()
         return work.go_on(records)
@@ -97,13 +99,16 @@ class _Work:
         self._now = now
         self._status: Object = dict(job["status"])
 
-    def go_on(self, records: dict[str, Record]) -> datetime | None:
+    def go_on(self, records: dict[str, tuple[str, Record]]) -> datetime | None:
         """Count what ended, end the Job or make pods, and report."""
-        uid = self._job["metadata"]["uid"]
+        key, uid = _key(self._job), self._job["metadata"]["uid"]
         ended = [
             one for one in self._mine if _is_tracked(one) and (has_ended(one) or _is_lost(one))
         ]
-        records[uid] = records.get(uid, Record()).with_ended(ended)
+        known = records.get(key, (uid, Record()))
+        before = known[1] if known[0] == uid else Record()
+        record = before.with_ended(ended)
+        records[key] = (uid, record)
         self._count(ended)
         if not self._job["spec"].get("suspend"):
             self._status.setdefault("startTime", stamp(self._now))
@@ -113,7 +118,7 @@ class _Work:
         if end is not None:
             self._end(end, active)
         elif not is_deleting(self._job):
-            made, again = self._scale(active, records[uid])
+            made, again = self._scale(active, record)
             if made and not ended:
                 return self._now  # the status follows once the pods are seen
             self._say_suspended()
