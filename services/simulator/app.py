@@ -27,6 +27,7 @@ from services.simulator.core.kubelet.fate import FateBook, FateRule, NodeFate
 from services.simulator.core.kubelet.policy import KubeletPolicy
 from services.simulator.core.life import all_parts
 from services.simulator.core.part import Part
+from services.simulator.core.usage.meter import UsageBook
 from services.simulator.loop import Direction, LifeLoop
 from services.simulator.metrics import Metrics
 from services.simulator.script.hands import Hands
@@ -210,13 +211,15 @@ def assemble(
     book = FateBook(tuple(FateRule(fate=dead, name=name) for name in silent))
     folder = settings.api_tls_dir
     authority = "" if folder is None else tls_files.authority(folder).decode()
-    parts = all_parts(server, policy, book, authority=authority)
+    usage = UsageBook()
+    parts = all_parts(server, policy, book, usage, authority=authority)
     direction = None
     if staging is not None:
         stage = Stage(
             hands=Hands(server.store, server.direct),
             api=server.direct,
             book=book,
+            usage=usage,
             sky=staging.sky,
             tell=staging.tell,
         )

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from libs.domain.errors import JoinerError
 from libs.runtime.randomness import Random
 from services.simulator.core.part import Outcome
-from services.simulator.script import machines, objects, requests, timing
+from services.simulator.script import machines, objects, requests, timing, usages
 from services.simulator.script.journal import Entry
 from services.simulator.script.playing import Act, Stage, Turn
 from services.simulator.script.reading import Loaded
@@ -31,6 +31,7 @@ _ACTS: Mapping[str, Callable[[Turn], None]] = MappingProxyType(
         "reclaim": machines.reclaim,
         "boot": machines.boot,
         "kubelets": machines.kubelets,
+        "usage": usages.usage,
         "pause": requests.pause,
         "throttle": requests.throttle,
         "errors": requests.errors,

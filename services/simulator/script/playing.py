@@ -12,6 +12,7 @@ from libs.runtime.randomness import Random
 from services.simulator.core.api.direct import DirectApi
 from services.simulator.core.api.store import Object
 from services.simulator.core.kubelet.fate import FateBook
+from services.simulator.core.usage.meter import UsageBook
 from services.simulator.core.weather import Weather
 from services.simulator.script.hands import Hands
 from services.simulator.script.journal import Entry
@@ -42,6 +43,7 @@ class Stage:
     hands: Hands
     api: DirectApi
     book: FateBook
+    usage: UsageBook
     sky: Skies
     tell: Callable[[Entry], None]
     """Told of everything that is done, as it is done."""

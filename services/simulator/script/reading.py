@@ -36,6 +36,7 @@ _STRUCTS: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
         "reclaim": schema.Reclaim,
         "boot": schema.Boot,
         "kubelets": schema.Kubelets,
+        "usage": schema.Usage,
         "requests": schema.Requests,
         "throttle": schema.Throttle,
         "errors": schema.Errors,

@@ -7,8 +7,19 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from libs.domain.errors import InvalidRequest
+from services.simulator.core.usage import trace
 from services.simulator.script import schema
-from services.simulator.script.schema import Boot, Nodes, Requests, Scale, Script, Span, Step
+from services.simulator.script.schema import (
+    Boot,
+    Nodes,
+    Requests,
+    Scale,
+    Script,
+    Span,
+    Step,
+    Usage,
+)
 
 ACTIONS = (
     "apply",
@@ -17,12 +28,13 @@ ACTIONS = (
     "reclaim",
     "boot",
     "kubelets",
+    "usage",
     "pause",
     "throttle",
     "errors",
     "cut_watches",
 )
-LASTING = frozenset({"boot", "kubelets", "pause", "throttle", "errors"})
+LASTING = frozenset({"boot", "kubelets", "usage", "pause", "throttle", "errors"})
 """What begins and ends; all else is done at once."""
 
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete")
@@ -119,6 +131,17 @@ def _of_boot(boot: Boot) -> Iterator[Problem]:
             yield f".nodes.{name}", "is set, but nodes that are yet to come cannot be drawn"
 
 
+def _of_usage(usage: Usage) -> Iterator[Problem]:
+    if not usage.cpu and not usage.memory:
+        yield "", "needs cpu or memory"
+    for name in ("cpu", "memory"):
+        if text := getattr(usage, name):
+            try:
+                trace.parse(text)
+            except InvalidRequest as error:
+                yield f".{name}", str(error)
+
+
 def _of_requests(requests: Requests) -> Iterator[Problem]:
     yield from _of_share(requests.share, ".requests")
     for number, verb in enumerate(requests.verbs):
@@ -138,6 +161,7 @@ _CHECKS: Mapping[str, Callable[[Any], Iterator[Problem]]] = MappingProxyType(
         "reclaim": lambda one: _of_nodes(one.nodes),
         "kubelets": lambda one: _of_nodes(one.nodes),
         "boot": _of_boot,
+        "usage": _of_usage,
         "throttle": lambda one: _of_requests(one.requests),
         "errors": _of_errors,
     }

@@ -86,6 +86,17 @@ class Kubelets(Closed, frozen=True):
     nodes: Nodes = Nodes()
 
 
+class Usage(Closed, frozen=True):
+    """What pods use while the step lasts, whatever their annotations say."""
+
+    namespace: str = "default"
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    """Of the pods; with nothing said, all of the namespace."""
+    cpu: str = ""
+    """A usage trace, as `200m + noise(50m)`; empty: as before."""
+    memory: str = ""
+
+
 class Requests(Closed, frozen=True):
     """Which requests something befalls; with nothing said, all."""
 
@@ -142,6 +153,7 @@ class Step(Closed, frozen=True):
     reclaim: Reclaim | None = None
     boot: Boot | None = None
     kubelets: Kubelets | None = None
+    usage: Usage | None = None
     pause: bool | None = None
     """The API server answers nothing while the step lasts: requests and watches hang."""
     throttle: Throttle | None = None

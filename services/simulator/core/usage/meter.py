@@ -1,9 +1,9 @@
 """What each pod and node uses at an instant, as the metrics API and autoscalers are told.
 
-An annotation says it, `simulator.joiner.io/cpu-usage` and `memory-usage` for all containers of a
-pod, `CONTAINER.simulator.joiner.io/cpu-usage` for one; else a rule of the book; else containers use
-half of what they request. Cpu is throttled at the limit, memory ends there. A trace that cannot be
-read is as if it were not there.
+A rule of the book says it, which scripts write; else an annotation, `simulator.joiner.io/cpu-usage`
+and `memory-usage` for all containers of a pod, `CONTAINER.simulator.joiner.io/cpu-usage` for one;
+else containers use half of what they request. Cpu is throttled at the limit, memory ends there. A
+trace that cannot be read is as if it were not there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -125,9 +125,9 @@ class Meter:
     def _trace(self, pod: Object, container: str, resource: str, request: float) -> Trace:
         annotations = pod["metadata"].get("annotations") or {}
         texts = (
+            self._book.of(pod, resource),
             annotations.get(f"{container}.{ROOT}/{resource}-usage", ""),
             annotations.get(f"{ROOT}/{resource}-usage", ""),
-            self._book.of(pod, resource),
         )
         for text in texts:
             if text and (found := _readable(text)) is not None:

@@ -1,9 +1,11 @@
 """A script is played: what is done when, and what is told of it."""
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from libs.runtime.virtual import run_virtual
+from services.simulator.core.api.messages import Request
 from tests.unit.services.simulator.living import a_node, a_workload
 from tests.unit.services.simulator.script.playing import Played, playing
 
@@ -260,6 +262,35 @@ def test_nodes_boot_late_or_never_and_keep_their_fate() -> None:
         {"at": "30s", "apply": [a_machine("late"), a_machine("never", "b")]},
         {"at": "3m", "apply": [a_machine("after", "b")]},
     )
+
+
+def test_pods_use_more_for_a_while() -> None:
+    async def then(played: Played) -> None:
+        await played.at(25)
+        assert used(played) == {"300000000n"}
+        await played.at(45)
+        assert used(played) == {"100000000n"}
+
+    told = play(
+        then,
+        applied(a_machine("n1"), web(2)),
+        {
+            "at": "20s",
+            "lasts": "20s",
+            "usage": {"labels": {"app": "web"}, "cpu": "shared(600m)"},
+        },
+        {"at": "1s", "usage": {"cpu": "100m"}},
+    )
+
+    assert "20: usage: pods app=web: cpu shared(600m)" in told
+    assert "40: usage: pods app=web: as before" in told
+
+
+def used(played: Played) -> set[str]:
+    """Return what containers use, as the metrics API tells."""
+    path = "/apis/metrics.k8s.io/v1beta1/pods"
+    answer = json.loads(played.server.handle(Request(method="GET", path=path)).body)
+    return {one["usage"]["cpu"] for pod in answer["items"] for one in pod["containers"]}
 
 
 def test_a_silent_kubelet_loses_its_node_until_it_is_back() -> None:

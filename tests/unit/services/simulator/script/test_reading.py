@@ -29,6 +29,7 @@ def a_script(**step: Any) -> Document:
         ({"boot": {"takes": "5m"}, "until": "10m"}, "boot"),
         ({"boot": {"never": True}}, "boot"),
         ({"kubelets": {"nodes": {"names": ["n1"]}}, "lasts": "90s"}, "kubelets"),
+        ({"usage": {"cpu": "200m + noise(50m)"}, "lasts": "5m"}, "usage"),
         ({"pause": True, "every": "10m", "lasts": "30s", "until": "1h"}, "pause"),
         ({"throttle": {"requests": {"verbs": ["list"], "share": 0.5}}}, "throttle"),
         ({"errors": {"code": 503, "requests": {"resources": ["pods"]}}}, "errors"),

@@ -53,12 +53,13 @@ def test_a_pod_uses_what_its_annotation_says_and_never_more_than_its_limit() -> 
     run_virtual(scenario())
 
 
-def test_rules_of_a_script_hold_where_no_annotation_does() -> None:
+def test_rules_of_a_script_hold_whatever_annotations_say() -> None:
     async def scenario() -> None:
         book = UsageBook((UsageRule(labels={"app": "p"}, cpu="50m"),))
         async with living(usage=book) as cluster:
             cluster.api.create("nodes", a_node())
-            cluster.api.create("pods", a_pod("p"), "default")
+            notes = {"simulator.joiner.io/cpu-usage": "300m"}
+            cluster.api.create("pods", a_pod("p", annotations=notes), "default")
             await cluster.until(cluster.running)
             assert usage(cluster, "p")["cpu"] == "50000000n"
 
