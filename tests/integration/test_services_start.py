@@ -27,9 +27,14 @@ pytestmark = pytest.mark.integration
 
 STARTED = [file.parent.name for file in sorted((ROOT / "services").glob("*/__main__.py"))]
 
+LEASED = {"JOINER_CFG_LEASE_NAMESPACE": "joiner-system"}
+"""As the manifests set it: there they may keep their leases, and only there."""
+
 OWN_SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "disruption": LEASED,
+    "lifecycle": LEASED,
     "simulator": {"JOINER_CFG_API_LISTEN": "127.0.0.1:0"},
-    "watcher": {"JOINER_CFG_PROVIDERS": "karpenter.kwok.sh=127.0.0.1:1"},
+    "watcher": {**LEASED, "JOINER_CFG_PROVIDERS": "karpenter.kwok.sh=127.0.0.1:1"},
 }
 """Beyond what all get; nothing listens at the addresses of other services, and that is fine."""
 
@@ -217,6 +222,7 @@ async def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
     runner = await http.start(server, clock, http.Place(host="127.0.0.1", port=0))
     try:
         url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+        server.direct.create("namespaces", {"metadata": {"name": "joiner-system"}})
         await _define(url)
         found.requests.clear()
         _write_kubeconfig(found.kubeconfig, url)
