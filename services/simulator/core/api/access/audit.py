@@ -15,6 +15,11 @@ from services.simulator.core.api.access.users import User
 from services.simulator.core.api.messages import Request, Response
 
 Object = dict[str, Any]
+_LASTING = ("attach", "exec", "log", "portforward", "proxy")
+"""Subresources whose answers may go on for long."""
+
+_STATUS = b'{"kind":"Status"'
+
 Write = Callable[[Object], None]
 """Takes an event for good."""
 
@@ -59,7 +64,7 @@ class AuditLog:
             "requestReceivedTimestamp": now,
         }
         known = {key: value for key, value in event.items() if value is not None}
-        sent = request.body if self._level is not Level.METADATA and not asked.path else b""
+        sent = b"" if asked.path else request.body
         return Trail(known, sent, self._level, self._write, self._now)
 
 
@@ -85,7 +90,16 @@ class Trail:
         self._event["user"] = user.info()
         self._stage("RequestReceived")
         if self._sent:
-            self._note(requestObject=_json(self._sent))
+            self._note_sent(_json(self._sent))
+
+    def _note_sent(self, sent: Any) -> None:
+        if self._level is not Level.METADATA:
+            self._note(requestObject=sent)
+        meta = sent.get("metadata") if isinstance(sent, dict) else None
+        name = meta.get("name") if isinstance(meta, dict) else None
+        reference = self._event["objectRef"]
+        if name and "name" not in reference:
+            self._note(objectRef={**reference, "name": name})
 
     def becomes(self, user: User, constraint: str) -> None:
         """Note as whom somebody asks, and by which narrow right."""
@@ -100,6 +114,8 @@ class Trail:
     def end(self, response: Response) -> None:
         """Note how a request was answered, and write that it is; a watch ends later."""
         self._note(responseStatus=_status(response))
+        if self._event.get("objectRef", {}).get("subresource") in _LASTING:
+            self._stage("ResponseStarted")
         if response.stream is not None:
             self._stage("ResponseStarted")
             response.stream.on_close = lambda: self._stage("ResponseComplete")
@@ -136,13 +152,11 @@ def _uri(request: Request) -> str:
 
 def _status(response: Response) -> Object:
     status: Object = {"metadata": {}, "code": response.status}
-    if response.status < 400:
+    if not response.body.startswith(_STATUS):
         return status
-    told = _json(response.body)
-    if not isinstance(told, dict) or told.get("kind") != "Status":
-        return status
+    told = _json(response.body) or {}
     names = ("metadata", "status", "message", "reason", "details", "code")
-    return {name: told[name] for name in names if name in told}
+    return status | {name: told[name] for name in names if name in told}
 
 
 def _json(body: bytes) -> Any:

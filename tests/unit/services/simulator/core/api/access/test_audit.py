@@ -76,3 +76,23 @@ def test_bodies_are_told_where_the_level_says_so() -> None:
         Level.REQUEST: ["requestObject"],
         Level.REQUEST_RESPONSE: ["requestObject", "responseObject"],
     }
+
+
+def test_a_new_object_is_named_once_its_body_is_read() -> None:
+    gated = Gated()
+    gated.send("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"name": "m"}})
+    came, ended = gated.log
+
+    assert "name" not in came["objectRef"]
+    assert ended["objectRef"]["name"] == "m"
+
+
+def test_a_log_may_go_on_for_long() -> None:
+    gated = Gated()
+    gated.send("GET", f"{PODS}/p/log")
+
+    assert [event["stage"] for event in gated.log] == [
+        "RequestReceived",
+        "ResponseStarted",
+        "ResponseComplete",
+    ]
