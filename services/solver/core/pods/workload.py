@@ -83,15 +83,14 @@ def workload(
         supposed: what is otherwise.
     """
     codes = nodes.codes("name")
-    moving = _moving(snapshot, now, nodes)
+    leaving = _leaving(snapshot, nodes)
+    moving = _moving(snapshot, now, leaving)
     # Nobody has left twice.
     gone = {row.uid: row for row in (*moving, *_astray(snapshot, pods.bound, codes))}
     gone.update((row.uid, row) for row in supposed.left)
     bound = pods.bound.after(_without([*gone.values()], pods.bound.codes), snapshot.shapes)
-    staying = nodes.has("leaving") == 0
-    there = frozenset(compress(snapshot.nodes, staying.tolist()))
     groups = grouped(
-        _waiting(snapshot, pods, moving, there, supposed.given_up),
+        _waiting(snapshot, pods, moving, leaving, supposed.given_up),
         snapshot.shapes,
         snapshot.volume_kinds,
     )
@@ -105,15 +104,21 @@ def workload(
     )
 
 
-def _moving(snapshot: ClusterSnapshot, now: datetime, nodes: NodeColumns) -> Sequence[PodRow]:
-    """Return the pods on nodes that need another place."""
+def _leaving(snapshot: ClusterSnapshot, nodes: NodeColumns) -> frozenset[str]:
+    """Return the names of the nodes that are about to go."""
     leaving = nodes.has("leaving")
     if not leaving.any():
+        return frozenset()
+    return frozenset(compress(snapshot.nodes, leaving.tolist()))
+
+
+def _moving(snapshot: ClusterSnapshot, now: datetime, leaving: frozenset[str]) -> Sequence[PodRow]:
+    """Return the pods on nodes that need another place."""
+    if not leaving:
         return ()
-    names = frozenset(compress(snapshot.nodes, leaving.tolist()))
     now_ms = int(now.timestamp() * 1000)
     budgets = PodBudgets(snapshot)
-    rows = (row for row in snapshot.pods.bound_to(names) if not row.terminal)
+    rows = (row for row in snapshot.pods.bound_to(leaving) if not row.terminal)
     return [row for row in rows if _moves(row, budgets, now_ms)]
 
 
@@ -192,7 +197,7 @@ def _waiting(
     snapshot: ClusterSnapshot,
     pods: PodColumns,
     moving: Sequence[PodRow],
-    staying: frozenset[str],
+    leaving: frozenset[str],
     given_up: frozenset[str],
 ) -> Waiting:
     """Return the pods to place: those that wait, virtual ones, and those that lose their place.
@@ -204,8 +209,9 @@ def _waiting(
     virtual = _are_virtual(snapshot, loose.uids)
     named: Sequence[str] = loose.nominated
     if any(named):
+        there = snapshot.nodes.keys() - leaving
         each = zip(loose.uids, named, strict=True)
-        named = [node if node in staying and uid not in given_up else "" for uid, node in each]
+        named = [node if node in there and uid not in given_up else "" for uid, node in each]
     held = np.fromiter(map(bool, named), np.bool_, len(named)) & (provisionable == 0) & ~virtual
     rows = np.flatnonzero((provisionable != 0) | virtual | held)
     own = [(row.shape, row.created_ms, row.priority) for row in moving]
