@@ -72,6 +72,8 @@ class Runtime:
     """For CPU work that releases the GIL; never for waiting."""
     spare: Callable[[], None] = _nothing
     """To be called after something large was made that lives long: `libs.runtime.garbage`."""
+    tidy: Callable[[], None] = _nothing
+    """To be called where much was made and nobody waits for an answer."""
     spawn: Spawn | None = None
     """Starts another process for the same work; None: this one has to do it all."""
 

@@ -11,13 +11,17 @@ with 1,000 nodes when a decision takes 4 ms. Hence:
   decision;
 - modules are never looked at, nor is what was there when a service last said that something large
   was made: the watcher after its first lists, the solver after a new catalogue. Only then can any
-  of it have become garbage.
+  of it have become garbage;
+- what is new is looked at early when a service has just sent an answer: to look at 100,000 objects
+  takes 50 ms, for which a question would wait that happens to be asked then.
 """
 
 import gc
 
 _YOUNG = 100_000
 """Allocations, less those that were freed, until it looks at what they made."""
+_SOON = _YOUNG // 4
+"""As many as are looked at in time that goes unnoticed, with as many more to come meanwhile."""
 
 
 class Spared:
@@ -35,3 +39,9 @@ class Spared:
         gc.collect()
         gc.freeze()
         self._modules_only = False
+
+    def early(self) -> None:
+        """Look now at what is new, if it is so much that it would be looked at before long."""
+        young, older, _ = gc.get_count()
+        if young > _SOON:
+            gc.collect(int(older > gc.get_threshold()[1]))

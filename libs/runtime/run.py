@@ -59,6 +59,7 @@ def new_runtime(
     sys.setswitchinterval(_SWITCH_SECONDS)
     random = Random()  # seeded by the operating system
     deadlines = outgoing_deadlines(settings)
+    spared = Spared()
     return Runtime(
         service=service,
         boot_id=new_id(random),
@@ -69,7 +70,8 @@ def new_runtime(
         health=Health(),
         network=GrpcNetwork(certificates, deadlines),
         executor=ThreadPoolExecutor(thread_name_prefix="compute"),
-        spare=Spared().all_there_is,
+        spare=spared.all_there_is,
+        tidy=spared.early,
         spawn=partial(spawned, deadlines=deadlines),
     )
 

@@ -1,5 +1,6 @@
 """gRPC edge: find the snapshot, decide off the event loop, encode."""
 
+import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -70,7 +71,10 @@ class SolverServicer(solver_pb2_grpc.SolverServiceServicer):
         question = await self._runtime.compute(decode_solve_question, request)
         snapshot = self._snapshot(question.snapshot)
         solution = await self._solve(snapshot, question.options)
-        return await self._runtime.compute(encode_solution, solution)
+        answer = await self._runtime.compute(encode_solution, solution)
+        # At the next turn of the loop: by then it has been sent.
+        asyncio.get_running_loop().call_soon(self._runtime.tidy)
+        return answer
 
     async def Simulate(
         self, request: pb.SimulateRequest, context: grpc.aio.ServicerContext[Any, Any]

@@ -91,3 +91,17 @@ def test_the_collector_stays_on() -> None:
 
     assert len(batch) == 200_000
     assert gone() is None
+
+
+def test_what_is_new_is_looked_at_early_only_if_it_is_much() -> None:
+    spared = Spared()
+    gc.collect()
+    before = gc.get_stats()[0]["collections"]
+
+    spared.early()
+    assert gc.get_stats()[0]["collections"] == before
+
+    much = [[number] for number in range(30_000)]
+    spared.early()
+    assert gc.get_stats()[0]["collections"] == before + 1
+    assert gc.get_count()[0] < len(much) // 2
