@@ -19,12 +19,8 @@ from services.simulator.core.api.messages import Request, Response, Stream
 from services.simulator.core.api.plugins.admission import ALL_PLUGINS, NO_PLUGINS
 from services.simulator.core.api.server import ApiServer
 from services.simulator.core.client import Client
-from services.simulator.core.controllers.budget import budget_controller
-from services.simulator.core.controllers.deployment import deployment_controller
 from services.simulator.core.controllers.garbage import Garbage
-from services.simulator.core.controllers.job import job_controller
-from services.simulator.core.controllers.replica_set import replica_set_controller
-from services.simulator.core.controllers.volume_binder import volume_binder
+from services.simulator.core.controllers.manager import controller_manager
 from services.simulator.core.part import Part
 from services.simulator.http import warning_header
 from services.simulator.matching import Bindings, filtered
@@ -74,6 +70,7 @@ class _Player:
         with_controllers = "controllers" in sequence["needs"]
         self._controllers = _controllers(self._server) if with_controllers else ()
         self._watches: dict[str, Stream] = {}
+        self._run_controllers()  # what every cluster has was there before the recording began
 
     def play(self) -> list[str]:
         """Return the differences of the first step that has any."""
@@ -210,14 +207,7 @@ class _Player:
 def _controllers(server: ApiServer) -> tuple[Part, ...]:
     """Return the controllers that ran when sequences that need them were recorded."""
     client = Client(server.direct)
-    return (
-        deployment_controller(client),
-        replica_set_controller(client),
-        job_controller(client),
-        volume_binder(client),
-        budget_controller(client),
-        Garbage(server.store),
-    )
+    return (*controller_manager(client, server.store.resources), Garbage(server.store))
 
 
 def _body(answer: Response) -> Any:
