@@ -18,6 +18,9 @@ from services.solver.core.pods.workload import Workload
 _MOST_BROUGHT = 16
 """How many groups are brought along at most."""
 
+_MOST_ROUNDS = 4
+"""How often those that are alone are packed, each time without gangs that came out short."""
+
 
 def without_place(packer: Packer) -> Iterator[Group]:
     """Yield the groups that lack places and do not just wait."""
@@ -68,16 +71,15 @@ class Alone:
         team = self._with_needed(late)
         if not team:
             return []
-        alone = self.pack(tuple(team))
-        short = short_gangs(self.snapshot, self.work, alone)
-        placed = [
+        there = self._places(team)
+        helped = [
             group
-            for group, left in zip(team, alone.left, strict=True)
-            if left < ((group.leads is None and lacking.get(group.uids)) or len(group.uids))
-            and short.isdisjoint(group.gangs)
+            for group in team
+            if sum(uid not in there for uid in group.uids)
+            < ((group.leads is None and lacking.get(group.uids)) or len(group.uids))
         ]
-        found = {group.shape.id for group in placed if group.leads is None}
-        return [group for group in placed if group.leads is None or group.leads in found]
+        found = {group.shape.id for group in helped if group.leads is None}
+        return [group for group in helped if group.leads is None or group.leads in found]
 
     def lifted(self, late: Sequence[Group], levels: frozenset[int]) -> frozenset[int]:
         """Return the priorities of pods without a place that get one where they go by priority.
@@ -86,16 +88,23 @@ class Alone:
             late: their groups.
             levels: the priorities that are told apart.
         """
-        team = self._with_needed(late)
-        alone = self.pack(by_priority(team, levels))
-        short = short_gangs(self.snapshot, self.work, alone)
+        there = self._places(by_priority(self._with_needed(late), levels))
         lacking = without_places(self.tried, late)
-        return frozenset(
-            lacking[uid]
-            for group, left in zip(alone.groups, alone.left, strict=True)
-            for uid, gang in zip(group.uids[: len(group.uids) - left], group.gangs, strict=False)
-            if uid in lacking and gang not in short
-        )
+        return frozenset(priority for uid, priority in lacking.items() if uid in there)
+
+    def _places(self, groups: Sequence[Group]) -> frozenset[str]:
+        """Return the uids of the pods that get places alone, gangs all that they need."""
+        out = frozenset[str]()
+        for _ in range(_MOST_ROUNDS):
+            alone = self.pack(tuple(_without(groups, out)))
+            short = short_gangs(self.snapshot, self.work, alone)
+            there = dict(_places(alone))
+            # What these take others may need.
+            in_vain = short.intersection(there.values())
+            if not in_vain:
+                break
+            out |= in_vain
+        return frozenset(uid for uid, gang in there.items() if gang not in short)
 
     def _with_needed(self, late: Sequence[Group]) -> list[Group]:
         """Return the groups and, but for too many, those near whom they have to be."""
@@ -117,3 +126,17 @@ class Alone:
                     looking += [(group.shape, follower)] if group.shape.affinity else []
         order = {group.uids: turn for turn, group in enumerate(groups)}
         return sorted(found.values(), key=lambda group: order.get(group.uids, -1))
+
+
+def _places(packer: Packer) -> Iterator[tuple[str, str]]:
+    """Yield the uids of the pods that have places, each with its gang."""
+    for group, left in zip(packer.groups, packer.left, strict=True):
+        yield from zip(group.uids[: len(group.uids) - left], group.gangs, strict=False)
+
+
+def _without(groups: Sequence[Group], gangs: frozenset[str]) -> Iterator[Group]:
+    """Yield the groups without the pods of some gangs."""
+    for group in groups:
+        kept = [index for index, gang in enumerate(group.gangs) if gang not in gangs]
+        if kept:
+            yield group.of(kept) if len(kept) < len(group.uids) else group
