@@ -68,14 +68,16 @@ def _validate_finalizers(finalizers: Sequence[str], *, custom: bool) -> list[Fie
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
         why = "finalizer orphan and foregroundDeletion cannot be both set"
         errors.append(wrong(at, list(finalizers), why))
-    if not custom:
-        # Built-in kinds look at them once more, each by its place.
-        errors += [
-            wrong(f"{at}[{index}]", name, BARE)
-            for index, name in enumerate(finalizers)
-            if is_bare(name)
-        ]
-    return errors
+    return errors if custom else errors + bare_finalizers(finalizers)
+
+
+def bare_finalizers(finalizers: Sequence[str]) -> list[FieldError]:
+    """Return what built-in kinds find in finalizers once more, each by its place."""
+    return [
+        wrong(f"metadata.finalizers[{index}]", name, BARE)
+        for index, name in enumerate(finalizers)
+        if is_bare(name)
+    ]
 
 
 def validate_template(metadata: Mapping[str, Any], at: str) -> Iterator[FieldError]:

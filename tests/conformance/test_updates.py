@@ -5,7 +5,16 @@ from typing import Any
 import pytest
 
 from tests.conformance.cluster import Cluster
-from tests.conformance.objects import Object, a_container, a_job, a_pod, a_workload, metadata
+from tests.conformance.objects import (
+    Object,
+    a_budget,
+    a_config_map,
+    a_container,
+    a_job,
+    a_pod,
+    a_workload,
+    metadata,
+)
 
 CORE = "/api/v1/namespaces/{}/"
 APPS = "/apis/apps/v1/namespaces/{}/"
@@ -82,3 +91,37 @@ def test_some_fields_never_change(
 
     assert answer.status == 422
     assert {cause for _, cause in answer.causes} == {field}
+
+
+@pytest.mark.parametrize(
+    ("collection", "body", "times"),
+    [
+        pytest.param(CORE + "configmaps", a_config_map("o"), 4, id="as a change and as a whole"),
+        pytest.param(APPS + "deployments", a_workload("Deployment", "o"), 3, id="as a change"),
+        pytest.param(
+            "/apis/policy/v1/namespaces/{}/poddisruptionbudgets",
+            a_budget("o", minAvailable=1),
+            2,
+            id="by nobody but the generic part",
+        ),
+    ],
+)
+def test_a_wrong_label_is_told_as_often_as_a_kind_looks(
+    cluster: Cluster, namespace: str, collection: str, body: Object, times: int
+) -> None:
+    path = collection.format(namespace)
+    cluster.post(path, body).ok()
+
+    answer = cluster.patch(f"{path}/o", {"metadata": {"labels": {"A B": "c"}}}, dryRun="All")
+
+    assert answer.causes == [("FieldValueInvalid", "metadata.labels")] * times
+
+
+def test_nobody_dates_an_object_back(cluster: Cluster, namespace: str) -> None:
+    maps = CORE.format(namespace) + "configmaps"
+    made = cluster.post(maps, a_config_map("o")).ok()
+
+    dated = {"metadata": {"creationTimestamp": "2020-01-01T00:00:00Z"}}
+    changed = cluster.patch(f"{maps}/o", dated).ok()
+
+    assert changed["metadata"]["creationTimestamp"] == made["metadata"]["creationTimestamp"]

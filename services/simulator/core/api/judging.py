@@ -34,9 +34,6 @@ def judge(
     strategy = strategy_of(resource)
     new, old, subresource = change.new, change.old, change.subresource
     found = [*change.metadata_errors]
-    if old is not None:
-        # Kubernetes checks changed metadata in the generic part and again in each kind's own.
-        found += change.metadata_errors
     if subresource == "status" and old is not None:
         found += strategy.validate_status(new, old)
     else:

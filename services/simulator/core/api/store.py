@@ -290,8 +290,11 @@ class Store:
             self.guard(resource, decoded.object, old.object, options.user)
         new = successor(resource, decoded.object, old.object, subresource)
         old_meta = old.object["metadata"]
-        plain = resource.custom or strategy_of(resource).plain_metadata
-        found = metadata.validate_update(new["metadata"], old_meta, custom=plain)
+        if resource.custom:
+            found = metadata.validate_update(new["metadata"], old_meta, custom=True)
+        else:
+            meta = new["metadata"]
+            found = metadata.validate_again(resource, meta, old_meta, subresource=subresource)
         with errors.warning(decoded.warnings):
             change = Change(new=new, old=old.object, subresource=subresource, metadata_errors=found)
             new, warnings = judge(resource, change, self.definitions, self.gates)
