@@ -153,6 +153,19 @@ def ip_network(text: str, at: str) -> Iterator[FieldError]:
         yield wrong(at, text, "must not have bits set beyond the prefix length")
 
 
+def ip_interface(text: str, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the address of an interface, with the size of its network."""
+    try:
+        found = ipaddress.ip_interface(text)
+    except ValueError:
+        found = None
+    if found is None or "/" not in text:
+        why = "must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"
+        yield wrong(at, text, why)
+    elif text != str(found):
+        yield wrong(at, text, f'must be in canonical form ("{found}")')
+
+
 def fixed_spec(type_: str) -> Callable[[Stored, Stored], list[FieldError]]:
     """Return the rule that a spec of a type stays as it is."""
 

@@ -4,6 +4,7 @@ Source: Kubernetes API reference, PersistentVolumeClaimSpec; wordings as recorde
 kube-apiserver 1.36.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -18,6 +19,7 @@ from libs.apiserver.field_errors import (
     wrong,
 )
 from libs.apiserver.metadata import IMMUTABLE
+from libs.apiserver.rules.resources import is_native
 from libs.apiserver.rules.selectors import validate_selector
 from libs.apiserver.types.internal import difference
 from libs.domain import quantity_text
@@ -25,6 +27,13 @@ from libs.domain import quantity_text
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
 _MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_RESIZE_STATES = (
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+)
 _SOURCES = (
     ("", "PersistentVolumeClaim"),
     ("snapshot.storage.k8s.io", "VolumeSnapshot"),
@@ -130,6 +139,36 @@ def validate_update(new: Object, old: Stored) -> list[FieldError]:
     if new["spec"].get("volumeMode") != old["spec"].get("volumeMode"):
         found.append(wrong("volumeMode", new["spec"].get("volumeMode"), IMMUTABLE))
     return found
+
+
+def validate_status(new: Object, _old: Stored) -> list[FieldError]:
+    """Return what is wrong with the status of a claim."""
+    status = new["status"]
+    found = list(_validate_amounts(status.get("capacity") or {}, "status.capacity"))
+    at = "status.allocatedResourceStatuses"
+    for name, state in (status.get("allocatedResourceStatuses") or {}).items():
+        found += _resource_key(name, at)
+        if state not in _RESIZE_STATES:
+            found.append(not_supported(at, name, _RESIZE_STATES))
+    at = "status.allocatedResources"
+    for name, text in (status.get("allocatedResources") or {}).items():
+        found += list(_resource_key(name, at)) or _validate_amounts({name: text}, at)
+    return found
+
+
+def _resource_key(name: str, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the name of what a claim gets: storage, or somebody's own."""
+    faults = names.qualified_name(name)
+    yield from (wrong(at, name, why) for why in faults)
+    if not faults and is_native(name) and name != "storage":
+        yield not_supported(at, name, ("storage",))
+
+
+def _validate_amounts(amounts: Mapping[str, str], at: str) -> Iterator[FieldError]:
+    for name, text in amounts.items():
+        amount = math.ceil(quantity_text.value(text))
+        if amount < 0:
+            yield wrong(f"{at}[{name}]", amount, "must be a valid resource quantity")
 
 
 def _as_bound(after: Object, before: Stored) -> Object:

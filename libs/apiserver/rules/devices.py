@@ -78,28 +78,33 @@ def validate_class(obj: Object) -> list[FieldError]:
     spec = obj["spec"]
     found = list(_validate_selectors(spec.get("selectors") or (), "spec.selectors"))
     for index, config in enumerate(spec.get("config") or ()):
-        found += _validate_config(config, f"spec.config[{index}]")
+        found += validate_config(config, f"spec.config[{index}]")
     return found
 
 
 def _validate_devices(devices: Stored, at: str) -> Iterator[FieldError]:
     requests = devices.get("requests") or ()
-    known = {
+    known = names_of(requests)
+    yield from each(requests, f"{at}.requests", _MOST_REQUESTS, _validate_request, _name_of)
+    for index, constraint in enumerate(devices.get("constraints") or ()):
+        yield from _validate_constraint(constraint, f"{at}.constraints[{index}]", known)
+    for index, config in enumerate(devices.get("config") or ()):
+        where = f"{at}.config[{index}]"
+        yield from validate_references(config.get("requests") or (), f"{where}.requests", known)
+        yield from validate_config(config, where)
+
+
+def names_of(requests: Sequence[Stored]) -> Requests:
+    """Return the names of requests, each with those of its alternatives."""
+    return {
         request.get("name", ""): tuple(
             one.get("name", "") for one in request.get("firstAvailable") or ()
         )
         for request in requests
     }
-    yield from _each(requests, f"{at}.requests", _MOST_REQUESTS, _validate_request, _name_of)
-    for index, constraint in enumerate(devices.get("constraints") or ()):
-        yield from _validate_constraint(constraint, f"{at}.constraints[{index}]", known)
-    for index, config in enumerate(devices.get("config") or ()):
-        where = f"{at}.config[{index}]"
-        yield from _validate_references(config.get("requests") or (), f"{where}.requests", known)
-        yield from _validate_config(config, where)
 
 
-def _each(
+def each(
     items: Sequence[Any],
     at: str,
     most: int,
@@ -130,7 +135,7 @@ def _validate_request(request: Stored, at: str) -> Iterator[FieldError]:
         yield wrong(at, None, f"{_ONE_OF}, but multiple fields are set")
     elif alternatives:
         where = f"{at}.firstAvailable"
-        yield from _each(alternatives, where, _MOST_ALTERNATIVES, _validate_alternative, _name_of)
+        yield from each(alternatives, where, _MOST_ALTERNATIVES, _validate_alternative, _name_of)
     elif exactly is not None:
         yield from _validate_exactly(exactly, f"{at}.exactly")
     else:
@@ -199,7 +204,7 @@ def _validate_expression(text: str, at: str) -> Iterator[FieldError]:
 
 
 def _validate_constraint(constraint: Stored, at: str, known: Requests) -> Iterator[FieldError]:
-    yield from _validate_references(constraint.get("requests") or (), f"{at}.requests", known)
+    yield from validate_references(constraint.get("requests") or (), f"{at}.requests", known)
     for name in ("matchAttribute", "distinctAttribute"):
         if name in constraint:
             yield from fully_qualified(constraint[name], f"{at}.{name}")
@@ -207,23 +212,31 @@ def _validate_constraint(constraint: Stored, at: str, known: Requests) -> Iterat
     yield required(at, _ONE_ATTRIBUTE)
 
 
-def _validate_references(
+def validate_references(
     references: Sequence[str], at: str, known: Requests
 ) -> Iterator[FieldError]:
+    """Yield what is wrong with a set of names of requests."""
+
     def check(reference: str, where: str) -> Iterator[FieldError]:
-        first, *rest = reference.split("/")
-        if len(rest) > 1:
-            yield wrong(where, reference, _NO_REQUEST)
-            return
-        for part in (first, *rest):
-            yield from formed(part, where, names.label)
-        if first not in known or (rest and rest[0] not in known[first]):
-            yield wrong(where, reference, _NO_REQUEST)
+        yield from validate_reference(reference, where, known)
 
-    yield from _each(references, at, _MOST_REQUESTS, check, str)
+    yield from each(references, at, _MOST_REQUESTS, check, str)
 
 
-def _validate_config(config: Stored, at: str) -> Iterator[FieldError]:
+def validate_reference(reference: str, at: str, known: Requests) -> Iterator[FieldError]:
+    """Yield what is wrong with the name of a request, or of one of its alternatives."""
+    first, *rest = reference.split("/")
+    if len(rest) > 1:
+        yield wrong(at, reference, _NO_REQUEST)
+        return
+    for part in (first, *rest):
+        yield from formed(part, at, names.label)
+    if first not in known or (rest and rest[0] not in known[first]):
+        yield wrong(at, reference, _NO_REQUEST)
+
+
+def validate_config(config: Stored, at: str) -> Iterator[FieldError]:
+    """Yield what is wrong with the configuration of devices."""
     opaque, where = config.get("opaque"), f"{at}.opaque"
     if opaque is None:
         yield required(where)

@@ -6,6 +6,7 @@ kube-apiserver 1.36.
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from libs.apiserver import names
 from libs.apiserver.checks import Stored, formed, not_negative
@@ -149,6 +150,23 @@ def count_indexes(text: str, completions: int) -> int:
             raise ValueError(f"non-increasing order, previous: {last}, current: {start}")
         total, last = total + end - start + 1, end
     return total
+
+
+def overlap(left: str, right: str, completions: int) -> int | None:
+    """Return the first index that two lists share; intervals that cannot be read are skipped."""
+    shared = [
+        max(one[0], other[0])
+        for one in _readable(left, completions)
+        for other in _readable(right, completions)
+        if one[0] <= other[1] and other[0] <= one[1]
+    ]
+    return min(shared, default=None)
+
+
+def _readable(text: str, completions: int) -> Iterator[tuple[int, int]]:
+    for interval in text.split(",") if text else ():
+        with suppress(ValueError):
+            yield _interval(interval, completions)
 
 
 def _interval(text: str, completions: int) -> tuple[int, int]:

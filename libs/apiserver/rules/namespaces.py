@@ -6,7 +6,7 @@ Source: Kubernetes API reference, NamespaceSpec; wordings as recorded from kube-
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.checks import formed
+from libs.apiserver.checks import Stored, formed
 from libs.apiserver.field_errors import FieldError, wrong
 from libs.apiserver.metadata import BARE, is_bare
 
@@ -22,3 +22,13 @@ def validate(namespace: Object) -> list[FieldError]:
         if is_bare(name):
             found.append(wrong(at, name, BARE))
     return found
+
+
+def validate_status(new: Object, _old: Stored) -> list[FieldError]:
+    """Return whether a namespace tells of another phase than the one it is in."""
+    ends = bool(new["metadata"].get("deletionTimestamp"))
+    phase, wanted = new["status"].get("phase", ""), "Terminating" if ends else "Active"
+    if phase == wanted:
+        return []
+    why = f"may only be '{wanted}' if `deletionTimestamp` is {'not ' if ends else ''}empty"
+    return [wrong("status.Phase", phase, why)]

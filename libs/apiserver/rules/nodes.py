@@ -4,20 +4,23 @@ Source: Kubernetes API reference, NodeSpec; order and wordings as recorded from 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from libs.apiserver import names
-from libs.apiserver.checks import NOT_NEGATIVE, ip_network
+from libs.apiserver.checks import ip_network
 from libs.apiserver.field_errors import (
     FieldError,
+    duplicate,
     not_allowed,
     not_supported,
     required,
     shown,
     wrong,
 )
+from libs.apiserver.rules.resources import validate_quantity
 from libs.apiserver.rules.scheduling import EFFECTS
-from libs.domain import quantity_text
+from libs.apiserver.types.internal import internal
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
@@ -34,7 +37,8 @@ def validate(node: Object) -> list[FieldError]:
     if len(networks) > len(families):
         why = "may specify no more than one CIDR for each IP family"
         found.append(wrong("spec.podCIDRs", networks, why))
-    return found + list(_validate_amounts(node))
+    found += _validate_amounts(node)
+    return [*found, *_validate_features(node["status"].get("declaredFeatures") or ())]
 
 
 def validate_update(node: Object, old: Stored) -> list[FieldError]:
@@ -42,24 +46,52 @@ def validate_update(node: Object, old: Stored) -> list[FieldError]:
 
     Taints are looked at a second time, as Kubernetes does.
     """
-    found = list(_validate_taints(node["spec"].get("taints") or ()))
-    before, after = old["spec"].get("providerID"), node["spec"].get("providerID")
-    if before and after != before:
+    after, before = node["spec"], old["spec"]
+    found = list(_validate_networks(after.get("podCIDRs") or (), before.get("podCIDRs") or ()))
+    if before.get("providerID") and after.get("providerID") != before["providerID"]:
         why = 'node updates may not change providerID except from "" to valid'
         found.append(not_allowed("spec.providerID", why))
+    found += _validate_taints(after.get("taints") or ())
+    if after.get("externalID") != before.get("externalID"):
+        found.append(not_allowed("spec.externalID", "may not be updated"))
     return found
+
+
+def _validate_networks(after: Sequence[str], before: Sequence[str]) -> Iterator[FieldError]:
+    """Yield each network of pods that is taken from a node, or all at once if their number is."""
+    changed = sum(1 for new, old in zip(after, before, strict=False) if new != old)
+    if before and len(after) != len(before):
+        changed = 1
+    why = 'node updates may not change podCIDR except from "" to valid'
+    yield from [not_allowed("spec.podCIDRs", why)] * (changed if before else 0)
 
 
 def validate_status(node: Object, _old: Stored) -> list[FieldError]:
     """Return what is wrong with a node's status."""
-    return list(_validate_amounts(node))
+    status = node["status"]
+    found = [*_validate_amounts(node), *_validate_features(status.get("declaredFeatures") or ())]
+    addresses = status.get("addresses") or ()
+    for index, address in enumerate(addresses):
+        if address in addresses[:index]:
+            shown_address = internal("core/v1.NodeAddress", address)
+            found.append(duplicate(f"status.addresses[{index}]", shown_address))
+    return found
 
 
 def _validate_amounts(node: Object) -> Iterator[FieldError]:
     for side in ("capacity", "allocatable"):
         for name, text in (node["status"].get(side) or {}).items():
-            if quantity_text.value(text) < 0:
-                yield wrong(f"status.{side}.{name}", text, NOT_NEGATIVE)
+            yield from validate_quantity(name, text, f"status.{side}.{name}")
+
+
+def _validate_features(features: Sequence[str]) -> Iterator[FieldError]:
+    """Yield features that a node declares twice or out of order."""
+    at = "status.declaredFeatures"
+    for index, (one, following) in enumerate(pairwise(features), 1):
+        if one == following:
+            yield duplicate(f"{at}[{index}]", following)
+        elif one > following:
+            yield wrong(f"{at}[{index}]", following, "list must be sorted alphabetically")
 
 
 def _validate_taints(taints: Sequence[Stored]) -> Iterator[FieldError]:

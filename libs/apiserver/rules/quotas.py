@@ -60,11 +60,7 @@ def validate_quota(obj: Object) -> list[FieldError]:
     """Return what is wrong with a ResourceQuota."""
     spec = obj["spec"]
     hard, scopes = spec.get("hard") or {}, spec.get("scopes") or ()
-    found: list[FieldError] = []
-    for name, text in hard.items():
-        at = f"spec.hard[{name}]"
-        found += _quota_resource(name, at)
-        found += validate_quantity(name, text, at)
+    found = list(_validate_hard(hard, "spec.hard"))
     for scope in scopes:
         if scope not in _SCOPES:
             found.append(wrong("spec.scopes", scopes, "unsupported scope"))
@@ -75,6 +71,21 @@ def validate_quota(obj: Object) -> list[FieldError]:
     if "scopeSelector" in spec:
         found += _validate_selector(spec, hard)
     return found
+
+
+def validate_quota_status(new: Object, _old: Stored) -> list[FieldError]:
+    """Return what is wrong with what is reported of a ResourceQuota."""
+    return [
+        one
+        for side in ("hard", "used")
+        for one in _validate_hard(new["status"].get(side) or {}, f"status.{side}")
+    ]
+
+
+def _validate_hard(amounts: Mapping[str, str], at: str) -> Iterator[FieldError]:
+    for name, text in amounts.items():
+        yield from _quota_resource(name, f"{at}[{name}]")
+        yield from validate_quantity(name, text, f"{at}[{name}]")
 
 
 _NOT_FOR = "unsupported scope applied to resource"

@@ -12,6 +12,7 @@ from libs.apiserver.checks import (
     Stored,
     fixed_spec,
     formed,
+    in_range,
     not_negative,
     one_of,
     present,
@@ -29,11 +30,13 @@ from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules.persistent_volumes import validate_inline
 from libs.apiserver.rules.selectors import validate_selector, validate_topology_terms
 from libs.apiserver.rules.volumes import csi_driver_name
+from libs.apiserver.types.internal import internal
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
 _MOST_PARAMETERS, _LARGEST_PARAMETERS = 512, 256 * 1024
 _LONGEST_NODE_ID = 256
+_LARGEST_METADATA, _LONGEST_MESSAGE = 256 * 1024, 1024
 _SHORTEST_TOKEN, _LONGEST_TOKEN = 10 * 60, 1 << 32
 _MODES = ("Persistent", "Ephemeral")
 _EXACTLY_ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
@@ -112,6 +115,21 @@ def validate_attachment(obj: Object) -> list[FieldError]:
     found += formed(spec.get("nodeName", ""), "spec.nodeName", names.subdomain)
     if name is not None:
         found += formed(name, f"{at}.persistentVolumeName", names.subdomain)
+    return found
+
+
+def validate_attachment_status(obj: Object, _old: Stored) -> list[FieldError]:
+    """Return what is wrong with a VolumeAttachment of which an attacher reports."""
+    status, found = obj["status"], validate_attachment(obj)
+    metadata = status.get("attachmentMetadata") or {}
+    if sum(len(key) + len(text) for key, text in metadata.items()) > _LARGEST_METADATA:
+        found.append(too_long("status.attachmentMetadata", _LARGEST_METADATA))
+    for name in ("attachError", "detachError"):
+        error = status.get(name) or {}
+        if len(error.get("message", "")) > _LONGEST_MESSAGE:
+            # The bound of the metadata is shown, not that of the message.
+            found.append(too_long(f"status.{name}.message", _LARGEST_METADATA))
+        found += in_range(error, f"status.{name}", "errorCode", (0, (1 << 31) - 1))
     return found
 
 
@@ -214,6 +232,21 @@ def validate_node(obj: Object) -> list[FieldError]:
         seen.add(name)
         found += _validate_keys(driver.get("topologyKeys") or (), at)
     return found
+
+
+def fixed_drivers(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse other words about a driver that a node has, but for how many volumes it takes."""
+
+    def kept(driver: Stored) -> Object:
+        return {name: driver[name] for name in driver if name != "allocatable"}
+
+    before = old["spec"].get("drivers") or ()
+    return [
+        wrong("spec.drivers", internal("storage/v1.CSINodeDriver", kept(driver)), IMMUTABLE)
+        for known in before
+        for driver in new["spec"].get("drivers") or ()
+        if driver.get("name") == known.get("name") and kept(driver) != kept(known)
+    ]
 
 
 def _validate_keys(keys: Any, at: str) -> Iterator[FieldError]:

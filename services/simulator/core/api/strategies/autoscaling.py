@@ -1,6 +1,10 @@
 """HorizontalPodAutoscalers."""
 
-from libs.apiserver.rules import autoscaling
+from libs.apiserver.rules import autoscaling, statuses
 from services.simulator.core.api.strategies.strategy import Strategy
 
-AUTOSCALER = Strategy(default=autoscaling.default, validate=autoscaling.validate)
+AUTOSCALER = Strategy(
+    default=autoscaling.default,
+    validate=autoscaling.validate,
+    validate_status=statuses.validate_autoscaler,
+)

@@ -100,6 +100,7 @@ NAMESPACE = Strategy(
     prepare_create=prepare_namespace,
     prepare_update=keep_namespace,
     validate=namespaces.validate,
+    validate_status=namespaces.validate_status,
     check_name=names.label,
 )
 NODE = Strategy(
@@ -125,6 +126,14 @@ LIMIT_RANGE = Strategy(
     prepare_create=name_after_uid,
     validate=quotas.validate_limits,
 )
-QUOTA = Strategy(validate=quotas.validate_quota, validate_update=quotas.fixed_scopes)
+QUOTA = Strategy(
+    validate=quotas.validate_quota,
+    validate_update=quotas.fixed_scopes,
+    validate_status=quotas.validate_quota_status,
+)
 EVENT = Strategy(validate=events.validate_old, check_name=names.path_segment, plain_metadata=True)
-NEW_EVENT = Strategy(validate=events.validate_new)
+NEW_EVENT = Strategy(
+    validate=events.validate_new,
+    validate_new=events.validate_created,
+    validate_update=events.fixed,
+)

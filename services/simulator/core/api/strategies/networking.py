@@ -5,7 +5,7 @@ import zlib
 
 from libs.apiserver import names
 from libs.apiserver.field_errors import FieldError, wrong
-from libs.apiserver.rules import addresses, ingresses, services
+from libs.apiserver.rules import addresses, balancers, ingresses, services
 from services.simulator.core.api.strategies.generations import count_changes, start_at_one
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
 
@@ -126,6 +126,7 @@ SERVICE = Strategy(
     validate=services.validate,
     validate_new=in_range,
     validate_update=services.fixed_address,
+    validate_status=balancers.validate_of_service,
 )
 ENDPOINTS = Strategy(default=default_endpoints, validate=addresses.validate_endpoints)
 
@@ -149,6 +150,7 @@ INGRESS = Strategy(
     prepare_update=count_changes,
     validate=ingresses.validate_ingress,
     validate_new=ingresses.validate_new_ingress,
+    validate_status=balancers.validate_of_ingress,
 )
 INGRESS_CLASS = Strategy(
     default=ingresses.default_class,

@@ -1,6 +1,6 @@
 """Devices: classes, claims, their templates and slices."""
 
-from libs.apiserver.rules import device_slices, devices
+from libs.apiserver.rules import device_slices, device_statuses, devices
 from services.simulator.core.api.strategies.generations import count_changes, start_at_one
 from services.simulator.core.api.strategies.strategy import Object, Strategy
 
@@ -36,8 +36,11 @@ CLASS = Strategy(
 CLAIM = Strategy(
     default=default_claim,
     prepare_create=prepare_claim,
-    validate=devices.validate_claim,
+    prepare_status=device_statuses.drop_deallocated,
+    status_keeps_metadata=True,
+    validate_new=devices.validate_claim,
     validate_update=devices.fixed_claim,
+    validate_status=device_statuses.validate,
 )
 TEMPLATE = Strategy(
     default=default_template,

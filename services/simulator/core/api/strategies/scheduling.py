@@ -25,7 +25,7 @@ def fixed_priority(new: Object, old: Stored) -> list[FieldError]:
 PRIORITY_CLASS = Strategy(
     default=default_priority_class,
     prepare_create=start_at_one,
-    validate=priorities.validate,
+    validate_new=priorities.validate,
     validate_update=fixed_priority,
 )
 RUNTIME_CLASS = Strategy(

@@ -64,6 +64,7 @@ CLAIM = Strategy(
     prepare_create=prepare_claim,
     validate=claims.validate,
     validate_update=claims.validate_update,
+    validate_status=claims.validate_status,
 )
 VOLUME = Strategy(
     default=default_volume,
@@ -78,6 +79,13 @@ DRIVER = Strategy(
     validate_update=rules.fixed_driver,
     warnings=rules.driver_warnings,
 )
-NODE = Strategy(default=default_node, validate=rules.validate_node)
+NODE = Strategy(
+    default=default_node, validate=rules.validate_node, validate_update=rules.fixed_drivers
+)
 CAPACITY = Strategy(validate=rules.validate_capacity, validate_update=rules.fixed_capacity)
-ATTACHMENT = Strategy(validate=rules.validate_attachment, validate_update=rules.fixed_attachment)
+ATTACHMENT = Strategy(
+    validate=rules.validate_attachment,
+    validate_update=rules.fixed_attachment,
+    validate_status=rules.validate_attachment_status,
+    status_keeps_metadata=True,
+)

@@ -1,7 +1,8 @@
 """Workloads: Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and their kin."""
 
 from libs.apiserver import names
-from libs.apiserver.rules import batch, budgets, pod_warnings, podspec
+from libs.apiserver.field_errors import FieldError
+from libs.apiserver.rules import batch, budgets, job_statuses, pod_warnings, podspec, statuses
 from libs.apiserver.rules import workloads as rules
 from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy, Warnings
 
@@ -163,6 +164,11 @@ def update_daemon_set(new: Object, old: Stored) -> None:
     }
 
 
+def changed_daemon_set(new: Object, old: Stored) -> list[FieldError]:
+    """Refuse another selector before whatever else is wrong with a DaemonSet."""
+    return [*rules.fixed_selector(new, old), *rules.validate_daemon_set(new)]
+
+
 def prepare_job(obj: Object, _now: str) -> None:
     """Give a Job the selector and labels of its pods, unless it brings its own."""
     obj["metadata"]["generation"] = 1
@@ -218,6 +224,7 @@ DEPLOYMENT = Strategy(
     status_keeps_labels=True,
     validate=rules.validate_deployment,
     validate_update=rules.fixed_selector,
+    validate_status=statuses.validate_deployment,
     warnings=_OF_TEMPLATE_AND_NAME,
 )
 REPLICA_SET = Strategy(
@@ -226,6 +233,7 @@ REPLICA_SET = Strategy(
     prepare_update=_count_changes,
     validate=rules.validate_replica_set,
     validate_update=rules.fixed_selector,
+    validate_status=statuses.validate_replicas,
     warnings=_OF_TEMPLATE_AND_NAME,
 )
 REPLICATION_CONTROLLER = Strategy(
@@ -233,6 +241,7 @@ REPLICATION_CONTROLLER = Strategy(
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
     validate=rules.validate_replication_controller,
+    validate_status=statuses.validate_replicas,
     warnings=_OF_TEMPLATE_AND_NAME,
 )
 POD_TEMPLATE = Strategy(
@@ -248,6 +257,7 @@ STATEFUL_SET = Strategy(
     prepare_update=_count_changes,
     validate=rules.validate_stateful_set,
     validate_update=rules.fixed_set,
+    validate_status=statuses.validate_stateful_set,
     warnings=_OF_TEMPLATE,
     check_name=names.label,
 )
@@ -255,8 +265,9 @@ DAEMON_SET = Strategy(
     default=default_daemon_set,
     prepare_create=prepare_daemon_set,
     prepare_update=update_daemon_set,
-    validate=rules.validate_daemon_set,
-    validate_update=rules.fixed_selector,
+    validate_new=rules.validate_daemon_set,
+    validate_update=changed_daemon_set,
+    validate_status=statuses.validate_daemon_set,
     warnings=_OF_TEMPLATE,
 )
 JOB = Strategy(
@@ -265,6 +276,7 @@ JOB = Strategy(
     prepare_update=_count_changes,
     validate=batch.validate_job,
     validate_update=batch.validate_job_update,
+    validate_status=job_statuses.validate,
     warnings=_OF_TEMPLATE_AND_NAME,
 )
 CRON_JOB = Strategy(
@@ -279,6 +291,7 @@ BUDGET = Strategy(
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
     validate=budgets.validate,
+    validate_status=statuses.validate_budget,
     plain_metadata=True,
     check_name=names.path_segment,
 )
