@@ -38,7 +38,9 @@ def validate(
     namespace = metadata.get("namespace", "")
     if namespaced and not namespace:
         errors.append(required("metadata.namespace"))
-    return errors + validate_maps(metadata, custom=custom)
+    finalizers = metadata.get("finalizers", ())
+    errors += [*validate_maps(metadata), *validate_finalizers(finalizers)]
+    return errors if custom else errors + refuse_bare(finalizers)
 
 
 def validate_labels(labels: Mapping[str, str], field: str) -> list[FieldError]:
@@ -50,8 +52,8 @@ def validate_labels(labels: Mapping[str, str], field: str) -> list[FieldError]:
     return errors
 
 
-def validate_maps(metadata: Mapping[str, Any], *, custom: bool) -> list[FieldError]:
-    """Return what is wrong with labels, annotations, owners and finalizers."""
+def validate_maps(metadata: Mapping[str, Any]) -> list[FieldError]:
+    """Return what is wrong with labels, annotations and owners."""
     errors: list[FieldError] = []
     if labels := metadata.get("labels"):
         errors += validate_labels(labels, "metadata.labels")
@@ -59,20 +61,21 @@ def validate_maps(metadata: Mapping[str, Any], *, custom: bool) -> list[FieldErr
         errors += validate_annotations(annotations, "metadata.annotations")
     if owners := metadata.get("ownerReferences"):
         errors += _validate_owners(owners)
-    return errors + _validate_finalizers(metadata.get("finalizers", ()), custom=custom)
+    return errors
 
 
-def _validate_finalizers(finalizers: Sequence[str], *, custom: bool) -> list[FieldError]:
+def validate_finalizers(finalizers: Sequence[str]) -> list[FieldError]:
+    """Return what is wrong with the names of finalizers, and with their sum."""
     at = "metadata.finalizers"
     errors = [wrong(at, name, why) for name in finalizers for why in names.qualified_name(name)]
     if {"orphan", "foregroundDeletion"} <= set(finalizers):
         why = "finalizer orphan and foregroundDeletion cannot be both set"
         errors.append(wrong(at, list(finalizers), why))
-    return errors if custom else errors + bare_finalizers(finalizers)
+    return errors
 
 
-def bare_finalizers(finalizers: Sequence[str]) -> list[FieldError]:
-    """Return what built-in kinds find in finalizers once more, each by its place."""
+def refuse_bare(finalizers: Sequence[str]) -> list[FieldError]:
+    """Return the finalizers without a domain, each by its place, as most built-in kinds do."""
     return [
         wrong(f"metadata.finalizers[{index}]", name, BARE)
         for index, name in enumerate(finalizers)

@@ -4,15 +4,16 @@ Source: Kubernetes API conventions, "Metadata"; wordings as recorded from kube-a
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-from libs.apiserver import names
 from libs.apiserver.field_errors import FieldError, not_allowed, wrong
-from libs.apiserver.metadata import IMMUTABLE, bare_finalizers, validate_maps
-from libs.apiserver.metadata import validate as whole
-from services.simulator.core.api.resources import Resource
-from services.simulator.core.api.strategies.registry import strategy_of
+from libs.apiserver.metadata import (
+    IMMUTABLE,
+    refuse_bare,
+    validate_finalizers,
+    validate_maps,
+)
+from services.simulator.core.api.strategies.strategy import MetadataRules
 
 Object = dict[str, Any]
 
@@ -25,74 +26,33 @@ _FIXED = (
     "deletionGracePeriodSeconds",
 )
 
-_NEITHER = frozenset({"poddisruptionbudgets.policy"})
-"""Kinds whose own rules leave changed metadata alone."""
-
-_WHOLE: Mapping[str, int] = MappingProxyType(
-    {
-        "limitranges": 1,
-        "csinodes.storage.k8s.io": 1,
-        "volumeattachments.storage.k8s.io": 1,
-        "endpointslices.discovery.k8s.io": 1,
-        "persistentvolumes": 2,
-    }
-)
-"""Kinds whose own rules look at changed metadata as at new, and how often."""
-
-_BOTH = frozenset(
-    {
-        *("pods", "nodes", "configmaps", "secrets", "serviceaccounts", "endpoints"),
-        *("persistentvolumeclaims", "jobs.batch", "controllerrevisions.apps"),
-        *("storageclasses.storage.k8s.io", "csistoragecapacities.storage.k8s.io"),
-        *("volumeattributesclasses.storage.k8s.io", "runtimeclasses.node.k8s.io"),
-        *("roles.rbac.authorization.k8s.io", "clusterroles.rbac.authorization.k8s.io"),
-        "rolebindings.rbac.authorization.k8s.io",
-        "clusterrolebindings.rbac.authorization.k8s.io",
-        *("deviceclasses.resource.k8s.io", "resourceclaims.resource.k8s.io"),
-        *("resourceclaimtemplates.resource.k8s.io", "ingresses.networking.k8s.io"),
-    }
-)
-"""Kinds whose own rules look at changed metadata as at new, and as at a change."""
-
 
 def validate_update(
-    new: Mapping[str, Any], old: Mapping[str, Any], *, custom: bool
+    new: Mapping[str, Any], old: Mapping[str, Any], rules: MetadataRules, *, plain: bool
 ) -> list[FieldError]:
-    """Return what is wrong with changed metadata; `new` already carries over what it left out."""
-    return _changes(new, old) + validate_maps(new, custom=custom)
+    """Return what is wrong with changed metadata; `new` already carries over what it left out.
 
+    Kubernetes looks at metadata twice for all kinds, and then once more for each of a kind's own
+    rules: what is wrong is found as often.
 
-def validate_again(
-    resource: Resource, new: Mapping[str, Any], old: Mapping[str, Any], *, subresource: str
-) -> list[FieldError]:
-    """Return what is wrong with the changed metadata of a built-in kind.
-
-    Kubernetes looks at it in the generic part, as whole and as a change, and again in each kind's
-    own rules, where it is a change, a whole, or both: what is wrong is told as often.
+    Args:
+        new: the metadata that is to be stored.
+        old: the metadata that is there.
+        rules: the kind's own.
+        plain: whether these leave finalizers without a domain alone.
     """
-    strategy = strategy_of(resource)
-    found = whole(new, names.path_segment, namespaced=False, custom=True) + _change(new, old)
-    plain = strategy.plain_metadata
-    name = resource.qualified
-    if name in _NEITHER:
-        return found
-    if name not in _WHOLE or subresource:
-        found += _change(new, old)
-        if not plain:
-            found += bare_finalizers(new.get("finalizers", ()))
-    if not subresource:
-        times = _WHOLE.get(name, 1 if name in _BOTH else 0)
-        found += whole(new, strategy.check_name, namespaced=False, custom=plain) * times
-    return found
+    finalizers = new.get("finalizers", ())
+    errors = [*validate_maps(new), *validate_finalizers(finalizers), *_validate_change(new, old)]
+    for rule in rules:
+        if rule == "update":
+            errors += _validate_change(new, old)
+        else:
+            errors += [*validate_maps(new), *validate_finalizers(finalizers)]
+        errors += [] if plain else refuse_bare(finalizers)
+    return errors
 
 
-def _change(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
-    without = {name: value for name, value in new.items() if name != "finalizers"}
-    return _changes(new, old) + validate_maps(without, custom=True)
-
-
-def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
-    """Return what may not change and did."""
+def _validate_change(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
     errors: list[FieldError] = []
     added = [name for name in new.get("finalizers", ()) if name not in old.get("finalizers", ())]
     if old.get("deletionTimestamp") and added:
@@ -102,11 +62,12 @@ def _changes(new: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]
             f"found new finalizers []string{{{listing}}}"
         )
         errors.append(not_allowed("metadata.finalizers", message))
-    return errors + [
+    errors += [
         wrong(f"metadata.{field}", new.get(field, ""), IMMUTABLE)
         for field in _FIXED
         if new.get(field) != old.get(field)
     ]
+    return errors + validate_maps(new)
 
 
 def carry_over(new: Object, old: Mapping[str, Any]) -> None:

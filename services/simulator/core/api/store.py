@@ -216,7 +216,7 @@ class Store:
         self._stamp(kind, meta)
         beginning(kind, new, self.timestamp())
         strategy = strategy_of(kind)
-        plain = kind.custom or strategy.plain_metadata
+        plain = strategy.plain_metadata
         found = new_metadata.validate(
             meta, strategy.check_name, namespaced=kind.namespaced, custom=plain
         )
@@ -290,11 +290,11 @@ class Store:
             self.guard(resource, decoded.object, old.object, options.user)
         new = successor(resource, decoded.object, old.object, subresource)
         old_meta = old.object["metadata"]
-        if resource.custom:
-            found = metadata.validate_update(new["metadata"], old_meta, custom=True)
-        else:
-            meta = new["metadata"]
-            found = metadata.validate_again(resource, meta, old_meta, subresource=subresource)
+        strategy = strategy_of(resource)
+        rules = strategy.status_metadata if subresource == "status" else strategy.metadata
+        found = metadata.validate_update(
+            new["metadata"], old_meta, rules, plain=strategy.plain_metadata
+        )
         with errors.warning(decoded.warnings):
             change = Change(new=new, old=old.object, subresource=subresource, metadata_errors=found)
             new, warnings = judge(resource, change, self.definitions, self.gates)

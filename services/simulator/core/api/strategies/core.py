@@ -6,7 +6,7 @@ from libs.apiserver import names
 from libs.apiserver.field_errors import FieldError, not_allowed, wrong
 from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules import configuration, events, leases, namespaces, nodes, podspec, quotas
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.api.strategies.strategy import BOTH, WHOLE, Object, Stored, Strategy
 
 _SET = "field is immutable when `immutable` is set"
 NAME_LABEL = "kubernetes.io/metadata.name"
@@ -96,6 +96,7 @@ def fixed_type(new: Object, old: Stored) -> list[FieldError]:
 
 
 NAMESPACE = Strategy(
+    metadata=BOTH,
     default=default_namespace,
     prepare_create=prepare_namespace,
     prepare_update=keep_namespace,
@@ -104,24 +105,32 @@ NAMESPACE = Strategy(
     check_name=names.label,
 )
 NODE = Strategy(
+    metadata=BOTH,
     default=default_node,
     keeps_status=True,
     validate=nodes.validate,
     validate_update=nodes.validate_update,
     validate_status=nodes.validate_status,
 )
-CONFIG_MAP = Strategy(validate=configuration.validate_config_map, validate_update=fixed_data)
+CONFIG_MAP = Strategy(
+    metadata=BOTH, validate=configuration.validate_config_map, validate_update=fixed_data
+)
+SERVICE_ACCOUNT = Strategy(metadata=BOTH)
 SECRET = Strategy(
+    metadata=BOTH,
     default=default_secret,
     validate=configuration.validate_secret,
     validate_update=fixed_type,
     warnings=configuration.secret_warnings,
 )
 REVISION = Strategy(
-    validate=configuration.validate_revision, validate_update=configuration.fixed_revision
+    metadata=BOTH,
+    validate=configuration.validate_revision,
+    validate_update=configuration.fixed_revision,
 )
 LEASE = Strategy(validate=leases.validate, plain_metadata=True)
 LIMIT_RANGE = Strategy(
+    metadata=WHOLE,
     default=default_limit_range,
     prepare_create=name_after_uid,
     validate=quotas.validate_limits,
@@ -131,7 +140,12 @@ QUOTA = Strategy(
     validate_update=quotas.fixed_scopes,
     validate_status=quotas.validate_quota_status,
 )
-EVENT = Strategy(validate=events.validate_old, check_name=names.path_segment, plain_metadata=True)
+EVENT = Strategy(
+    metadata=(),
+    validate=events.validate_old,
+    check_name=names.path_segment,
+    plain_metadata=True,
+)
 NEW_EVENT = Strategy(
     validate=events.validate_new,
     validate_new=events.validate_created,

@@ -20,5 +20,8 @@ def _count_changes(new: Object, old: Stored) -> None:
 
 
 CUSTOM = Strategy(
-    prepare_create=_start_at_one, prepare_update=_count_changes, status_keeps_metadata=True
+    prepare_create=_start_at_one,
+    prepare_update=_count_changes,
+    status_keeps_metadata=True,
+    plain_metadata=True,
 )

@@ -7,7 +7,7 @@ from libs.apiserver import names
 from libs.apiserver.field_errors import FieldError, wrong
 from libs.apiserver.rules import addresses, balancers, ingresses, services
 from services.simulator.core.api.strategies.generations import count_changes, start_at_one
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.api.strategies.strategy import BOTH, WHOLE, Object, Stored, Strategy
 
 _AFFINITY_SECONDS = 10800
 _FIRST_PORT, _PORTS = 30000, 2768
@@ -128,7 +128,9 @@ SERVICE = Strategy(
     validate_update=services.fixed_address,
     validate_status=balancers.validate_of_service,
 )
-ENDPOINTS = Strategy(default=default_endpoints, validate=addresses.validate_endpoints)
+ENDPOINTS = Strategy(
+    metadata=BOTH, default=default_endpoints, validate=addresses.validate_endpoints
+)
 
 
 def count_slice(new: Object, old: Stored) -> None:
@@ -139,6 +141,7 @@ def count_slice(new: Object, old: Stored) -> None:
 
 
 ENDPOINT_SLICE = Strategy(
+    metadata=WHOLE,
     default=default_slice,
     prepare_create=start_at_one,
     prepare_update=count_slice,
@@ -146,6 +149,7 @@ ENDPOINT_SLICE = Strategy(
     validate_update=addresses.fixed_slice,
 )
 INGRESS = Strategy(
+    metadata=BOTH,
     prepare_create=start_at_one,
     prepare_update=count_changes,
     validate=ingresses.validate_ingress,
@@ -153,6 +157,7 @@ INGRESS = Strategy(
     validate_status=balancers.validate_of_ingress,
 )
 INGRESS_CLASS = Strategy(
+    metadata=BOTH,
     default=ingresses.default_class,
     prepare_create=start_at_one,
     prepare_update=count_changes,

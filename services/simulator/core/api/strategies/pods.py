@@ -11,7 +11,7 @@ from libs.apiserver.field_errors import FieldError
 from libs.apiserver.rules import pod_warnings, pods, podspec
 from libs.domain import quantity_text
 from services.simulator.core.api.strategies import podupdates
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.api.strategies.strategy import BOTH, Object, Stored, Strategy
 
 GATED = {
     "type": "PodScheduled",
@@ -126,6 +126,7 @@ _HOST_NAME = "the Pod's hostname"
 
 
 STRATEGY = Strategy(
+    metadata=BOTH,
     default=default,
     prepare_create=prepare_create,
     prepare_update=prepare_update,

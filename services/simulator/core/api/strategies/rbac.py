@@ -2,7 +2,7 @@
 
 from libs.apiserver import names
 from libs.apiserver.rules import rbac
-from services.simulator.core.api.strategies.strategy import Object, Strategy
+from services.simulator.core.api.strategies.strategy import BOTH, Object, Strategy
 
 
 def default_binding(obj: Object) -> None:
@@ -19,17 +19,27 @@ def default_role(obj: Object) -> None:
     obj["rules"] = obj.get("rules") or None
 
 
-ROLE = Strategy(default=default_role, check_name=names.path_segment, validate=rbac.validate_role)
+ROLE = Strategy(
+    metadata=BOTH,
+    default=default_role,
+    check_name=names.path_segment,
+    validate=rbac.validate_role,
+)
 CLUSTER_ROLE = Strategy(
-    default=default_role, check_name=names.path_segment, validate=rbac.validate_cluster_role
+    metadata=BOTH,
+    default=default_role,
+    check_name=names.path_segment,
+    validate=rbac.validate_cluster_role,
 )
 BINDING = Strategy(
+    metadata=BOTH,
     default=default_binding,
     check_name=names.path_segment,
     validate=rbac.validate_binding,
     validate_update=rbac.fixed_role,
 )
 CLUSTER_BINDING = Strategy(
+    metadata=BOTH,
     default=default_binding,
     check_name=names.path_segment,
     validate=rbac.validate_cluster_binding,

@@ -26,6 +26,7 @@ _STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
         "pods": pods.STRATEGY,
         "nodes": core.NODE,
         "namespaces": core.NAMESPACE,
+        "serviceaccounts": core.SERVICE_ACCOUNT,
         "configmaps": core.CONFIG_MAP,
         "secrets": core.SECRET,
         "leases.coordination.k8s.io": core.LEASE,

@@ -2,7 +2,7 @@
 
 from libs.apiserver.rules import device_slices, device_statuses, devices
 from services.simulator.core.api.strategies.generations import count_changes, start_at_one
-from services.simulator.core.api.strategies.strategy import Object, Strategy
+from services.simulator.core.api.strategies.strategy import BOTH, Object, Strategy
 
 
 def default_claim(obj: Object) -> None:
@@ -31,9 +31,13 @@ def prepare_slice(obj: Object, now: str) -> None:
 
 
 CLASS = Strategy(
-    prepare_create=start_at_one, prepare_update=count_changes, validate=devices.validate_class
+    metadata=BOTH,
+    prepare_create=start_at_one,
+    prepare_update=count_changes,
+    validate=devices.validate_class,
 )
 CLAIM = Strategy(
+    metadata=BOTH,
     default=default_claim,
     prepare_create=prepare_claim,
     prepare_status=device_statuses.drop_deallocated,
@@ -43,6 +47,7 @@ CLAIM = Strategy(
     validate_status=device_statuses.validate,
 )
 TEMPLATE = Strategy(
+    metadata=BOTH,
     default=default_template,
     validate=devices.validate_claim_template,
     validate_update=devices.fixed_template,

@@ -4,7 +4,7 @@ from libs.apiserver.field_errors import FieldError, not_allowed, wrong
 from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules import priorities, runtimes
 from services.simulator.core.api.strategies.generations import start_at_one
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.api.strategies.strategy import BOTH, Object, Stored, Strategy
 
 
 def default_priority_class(obj: Object) -> None:
@@ -29,5 +29,8 @@ PRIORITY_CLASS = Strategy(
     validate_update=fixed_priority,
 )
 RUNTIME_CLASS = Strategy(
-    validate=runtimes.validate, validate_update=runtimes.fixed, plain_metadata=True
+    metadata=BOTH,
+    validate=runtimes.validate,
+    validate_update=runtimes.fixed,
+    plain_metadata=True,
 )

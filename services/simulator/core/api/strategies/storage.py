@@ -5,7 +5,7 @@ from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules import claims, persistent_volumes
 from libs.apiserver.rules import storage as rules
 from services.simulator.core.api.strategies.generations import count_changes
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy
+from services.simulator.core.api.strategies.strategy import BOTH, WHOLE, Object, Stored, Strategy
 
 
 def default_claim(obj: Object) -> None:
@@ -52,14 +52,18 @@ def fixed_class(new: Object, old: Stored) -> list[FieldError]:
 
 
 CLASS = Strategy(
+    metadata=BOTH,
     default=rules.default_class,
     validate=rules.validate_class,
     validate_update=fixed_class,
 )
 ATTRIBUTES_CLASS = Strategy(
-    validate=rules.validate_attributes_class, validate_update=rules.fixed_attributes
+    metadata=BOTH,
+    validate=rules.validate_attributes_class,
+    validate_update=rules.fixed_attributes,
 )
 CLAIM = Strategy(
+    metadata=BOTH,
     default=default_claim,
     prepare_create=prepare_claim,
     validate=claims.validate,
@@ -67,6 +71,7 @@ CLAIM = Strategy(
     validate_status=claims.validate_status,
 )
 VOLUME = Strategy(
+    metadata=WHOLE * 2,
     default=default_volume,
     prepare_create=prepare_volume,
     validate=persistent_volumes.validate,
@@ -80,10 +85,16 @@ DRIVER = Strategy(
     warnings=rules.driver_warnings,
 )
 NODE = Strategy(
-    default=default_node, validate=rules.validate_node, validate_update=rules.fixed_drivers
+    metadata=WHOLE,
+    default=default_node,
+    validate=rules.validate_node,
+    validate_update=rules.fixed_drivers,
 )
-CAPACITY = Strategy(validate=rules.validate_capacity, validate_update=rules.fixed_capacity)
+CAPACITY = Strategy(
+    metadata=BOTH, validate=rules.validate_capacity, validate_update=rules.fixed_capacity
+)
 ATTACHMENT = Strategy(
+    metadata=WHOLE,
     validate=rules.validate_attachment,
     validate_update=rules.fixed_attachment,
     validate_status=rules.validate_attachment_status,

@@ -7,7 +7,7 @@ belongs to the request) but never the old one.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from libs.apiserver import names
 from libs.apiserver.field_errors import FieldError
@@ -15,6 +15,13 @@ from libs.apiserver.names import NameCheck
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
+MetadataRules = tuple[Literal["whole", "update"], ...]
+"""How a kind looks at changed metadata of its own accord: as at those of a new object, as at a
+change, as both, or not at all, as all kinds' metadata are looked at anyway."""
+
+UPDATE: MetadataRules = ("update",)
+WHOLE: MetadataRules = ("whole",)
+BOTH: MetadataRules = ("whole", "update")
 Warnings = Callable[[Object, Stored | None], list[str]]
 """(new state, old one or None at creation) → what to warn of."""
 
@@ -67,6 +74,9 @@ class Strategy:
     check_name: NameCheck = names.subdomain
     plain_metadata: bool = False
     """Whether finalizers need no domain, as with kinds that leave metadata to the generic rules."""
+
+    metadata: MetadataRules = UPDATE
+    status_metadata: MetadataRules = UPDATE
 
     keeps_status: bool = False
     """Whether a status sent at creation is kept, as for nodes."""

@@ -4,7 +4,7 @@ from libs.apiserver import names
 from libs.apiserver.field_errors import FieldError
 from libs.apiserver.rules import batch, budgets, job_statuses, pod_warnings, podspec, statuses
 from libs.apiserver.rules import workloads as rules
-from services.simulator.core.api.strategies.strategy import Object, Stored, Strategy, Warnings
+from services.simulator.core.api.strategies.strategy import BOTH, Object, Stored, Strategy, Warnings
 
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 
@@ -271,6 +271,7 @@ DAEMON_SET = Strategy(
     warnings=_OF_TEMPLATE,
 )
 JOB = Strategy(
+    metadata=BOTH,
     default=default_job,
     prepare_create=prepare_job,
     prepare_update=_count_changes,
@@ -280,6 +281,7 @@ JOB = Strategy(
     warnings=_OF_TEMPLATE_AND_NAME,
 )
 CRON_JOB = Strategy(
+    status_metadata=(),
     default=default_cron_job,
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
@@ -288,6 +290,8 @@ CRON_JOB = Strategy(
     warnings=template_warnings("spec", "jobTemplate", "spec", "template", names_hosts=True),
 )
 BUDGET = Strategy(
+    metadata=(),
+    status_metadata=(),
     prepare_create=_start_at_one,
     prepare_update=_count_changes,
     validate=budgets.validate,
