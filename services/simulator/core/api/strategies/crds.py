@@ -35,4 +35,5 @@ DEFINITION = Strategy(
     prepare_create=prepare_create,
     prepare_update=prepare_update,
     validate=definition_errors,
+    plain_metadata=True,
 )
