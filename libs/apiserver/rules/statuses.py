@@ -80,7 +80,7 @@ def validate_budget(new: Object, _old: Stored) -> list[FieldError]:
 def _at_most_all(status: Stored, *names: str) -> Iterator[FieldError]:
     for name in names:
         if status.get(name, 0) > status.get("replicas", 0):
-            yield wrong(f"status.{name}", status[name], _MORE_THAN_ALL)
+            yield wrong(f"status.{name}", status.get(name, 0), _MORE_THAN_ALL)
 
 
 def _available_are_ready(status: Stored, called: str) -> Iterator[FieldError]:

@@ -37,6 +37,13 @@ def default_service(service: Object) -> None:
         spec.setdefault("externalTrafficPolicy", "Cluster")
     if spec["type"] == "LoadBalancer":
         spec.setdefault("allocateLoadBalancerNodePorts", True)
+        _default_places(service["status"])
+
+
+def _default_places(status: Object) -> None:
+    for place in (status.get("loadBalancer") or {}).get("ingress") or ():
+        if place.get("ip"):
+            place.setdefault("ipMode", "VIP")
 
 
 def assign_address(service: Object, _now: str) -> None:
