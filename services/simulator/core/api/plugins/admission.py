@@ -11,7 +11,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from services.simulator.core.api.plugins import limits, priorities, quotas, runtimes, security
+from services.simulator.core.api.plugins import (
+    limits,
+    priorities,
+    protection,
+    quotas,
+    runtimes,
+    security,
+)
 from services.simulator.core.api.resources import Resource
 
 Object = dict[str, Any]
@@ -84,6 +91,7 @@ _PLUGINS: Mapping[str, Plugin] = MappingProxyType(
         "TaintNodesByCondition": taint_new_nodes,
         "PodSecurity": security.pod_security,
         "DefaultTolerationSeconds": tolerate_for_a_while,
+        "StorageObjectInUseProtection": protection.protect,
         "RuntimeClass": runtimes.runtime_class,
         "Priority": priorities.priority,
         "DefaultStorageClass": choose_storage_class,

@@ -43,7 +43,15 @@ def _resolve(reader: Any, resource: Resource, pod: Object) -> None:
             f"controller computed {value} from the given PriorityClass name",
         )
     spec["priority"] = value
-    policy = chosen.get("preemptionPolicy") if chosen else None
-    spec.setdefault("preemptionPolicy", policy or "PreemptLowerPriority")
+    policy = (chosen or {}).get("preemptionPolicy") or "PreemptLowerPriority"
+    if spec.get("preemptionPolicy", policy) != policy:
+        raise refused(
+            resource,
+            pod,
+            f"the string value of PreemptionPolicy ({spec['preemptionPolicy']}) must not be "
+            f"provided in pod spec; priority admission controller computed {policy} from the given "
+            "PriorityClass name",
+        )
+    spec["preemptionPolicy"] = policy
     if chosen and not name:
         spec["priorityClassName"] = chosen["metadata"]["name"]
