@@ -237,3 +237,22 @@ def test_faults_of_metadata_are_found_by_every_rule_that_looks(
 
     causes = [cause["field"] for cause in refused.body["details"]["causes"]]
     assert causes == ["metadata.labels"] * found
+
+
+@pytest.mark.parametrize(
+    ("suspended", "change", "answer"),
+    [
+        pytest.param(True, {"nodeSelector": {"a": "b"}}, 200, id="where a waiting job will run"),
+        pytest.param(False, {"nodeSelector": {"a": "b"}}, 422, id="where a job runs"),
+        pytest.param(True, {"dnsPolicy": "Default"}, 422, id="something else of a waiting job"),
+    ],
+)
+def test_a_job_that_waits_may_be_told_where_to_run(
+    cluster: Cluster, namespace: str, suspended: bool, change: Object, answer: int
+) -> None:
+    jobs = BATCH.format(namespace) + "jobs"
+    cluster.post(jobs, a_job("x", suspend=suspended)).ok()
+
+    changed = cluster.patch(f"{jobs}/x", {"spec": {"template": {"spec": change}}})
+
+    assert changed.status == answer

@@ -58,7 +58,8 @@ def default(obj: Object) -> None:
             (behavior.setdefault("scaleDown", {}), _SCALE_DOWN),
         ):
             rules.setdefault("selectPolicy", "Max")
-            rules.setdefault("policies", [dict(policy) for policy in policies])
+            if rules.get("policies") is None:
+                rules["policies"] = [dict(policy) for policy in policies]
 
 
 def widened(spec: Stored) -> Object:

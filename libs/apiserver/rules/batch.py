@@ -27,6 +27,7 @@ from libs.apiserver.rules import pods, schedules
 from libs.apiserver.rules.job_policies import validate_failure_policy, validate_success_policy
 from libs.apiserver.rules.selectors import validate_selector
 from libs.apiserver.rules.workloads import is_usable
+from libs.apiserver.types.internal import internal
 
 Object = dict[str, Any]
 _COUNTS = (
@@ -42,26 +43,20 @@ _MOST_PARALLEL, _MOST_FAILED, _MANY, _MOST_OF_MANY = 100_000, 100_000, 100_000, 
 _LONGEST_MANAGER, _LONGEST_CRON_JOB = 63, 52
 _INDEXED = "requires indexed completion mode"
 _MISMATCH = "`selector` does not match template `labels`"
+_TEMPLATE, _SUCCESS = "core/v1.PodTemplateSpec", "batch/v1.SuccessPolicy"
 _FIXED = (
-    "completionMode",
-    "podFailurePolicy",
-    "backoffLimitPerIndex",
-    "managedBy",
-    "successPolicy",
+    ("completionMode", "*string"),
+    ("podFailurePolicy", "*batch/v1.PodFailurePolicy"),
+    ("backoffLimitPerIndex", "*int32"),
+    ("managedBy", "*string"),
+    ("successPolicy", f"*{_SUCCESS}"),
 )
 
 
 def validate_job(obj: Object) -> list[FieldError]:
     """Return what is wrong with a Job."""
     spec, meta = obj["spec"], obj["metadata"]
-    found = list(_validate_generated(spec, meta))
-    found += _validate_spec(spec, "spec")
-    selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels")
-    if selector is None:
-        found.append(required("spec.selector"))
-    found += validate_selector(selector, "spec.selector")
-    if is_usable(selector) and not selects_labels(selector)(labels or {}):
-        found.append(wrong("spec.template.metadata.labels", labels, _MISMATCH))
+    found = [*_validate_generated(spec, meta), *_validate_selected(spec)]
     if spec.get("completionMode") == "Indexed" and spec.get("completions", 0) > 0:
         name = meta.get("name", "")
         host = f"{name}-{spec['completions'] - 1}"
@@ -69,6 +64,17 @@ def validate_job(obj: Object) -> list[FieldError]:
             why = f"will not able to create pod with invalid DNS label: {host}"
             found.append(wrong("metadata.name", name, why))
     return found
+
+
+def _validate_selected(spec: Stored) -> Iterator[FieldError]:
+    """Yield what is wrong with the spec of a Job, and with how it finds its pods."""
+    yield from _validate_spec(spec, "spec")
+    selector, labels = spec.get("selector"), spec["template"]["metadata"].get("labels")
+    if selector is None:
+        yield required("spec.selector")
+    yield from validate_selector(selector, "spec.selector")
+    if is_usable(selector) and not selects_labels(selector)(labels or {}):
+        yield wrong("spec.template.metadata.labels", labels, _MISMATCH)
 
 
 def _validate_generated(spec: Stored, meta: Stored) -> Iterator[FieldError]:
@@ -127,18 +133,7 @@ def _validate_mode(spec: Stored, at: str, mode: str) -> Iterator[FieldError]:
         if mode == "Indexed":
             yield from validate_success_policy(spec, at)
         else:
-            yield wrong(f"{at}.successPolicy", _internal(spec["successPolicy"]), _INDEXED)
-
-
-def _internal(policy: Stored) -> Mapping[str, Any]:
-    rules = [
-        {
-            "SucceededIndexes": rule.get("succeededIndexes"),
-            "SucceededCount": rule.get("succeededCount"),
-        }
-        for rule in policy.get("rules") or ()
-    ]
-    return {"Rules": rules or None}
+            yield wrong(f"{at}.successPolicy", internal(_SUCCESS, spec["successPolicy"]), _INDEXED)
 
 
 def _validate_indexed(spec: Stored, at: str) -> Iterator[FieldError]:
@@ -189,15 +184,18 @@ def _validate_restarts(spec: Stored, at: str) -> Iterator[FieldError]:
 
 
 def validate_job_update(new: Object, old: Stored) -> list[FieldError]:
-    """Return which forbidden changes an update of a Job makes."""
+    """Return which forbidden changes an update of a Job makes.
+
+    Its spec is looked at a second time, as Kubernetes does.
+    """
     after, before = new["spec"], old["spec"]
-    found = list(_validate_completions(after, before))
+    found = [*_validate_selected(after), *_validate_completions(after, before)]
     if after.get("selector") != before.get("selector"):
         found.append(wrong("spec.selector", after.get("selector"), IMMUTABLE))
-    found += _validate_template_change(after, before)
+    found += _validate_template_change(after, old)
     return found + [
-        wrong(f"spec.{name}", after.get(name), IMMUTABLE)
-        for name in _FIXED
+        wrong(f"spec.{name}", internal(type_, after.get(name)), IMMUTABLE)
+        for name, type_ in _FIXED
         if after.get(name) != before.get(name)
     ]
 
@@ -213,9 +211,66 @@ def _validate_completions(after: Stored, before: Stored) -> Iterator[FieldError]
         yield wrong("spec.completions", wanted, why)
 
 
-def _validate_template_change(after: Stored, before: Stored) -> Iterator[FieldError]:
-    if after["template"] != before["template"]:
-        yield wrong("spec.template", after["template"], IMMUTABLE)
+def _validate_template_change(after: Stored, old: Stored) -> Iterator[FieldError]:
+    """Yield the refusal of another template; one that waits may change where its pods will run."""
+    template, before = after["template"], old["spec"]["template"]
+    waits = _waits(old)
+    if waits:
+        before = _with_directives(before, template)
+    if not waits or not old["spec"].get("suspend"):
+        if template != before:
+            yield wrong("spec.template", internal(_TEMPLATE, template), IMMUTABLE)
+        return
+    spec = _with_resources(before["spec"], template["spec"])
+    if template["spec"] != spec:
+        yield wrong("spec.template.spec", internal("core/v1.PodSpec", template["spec"]), IMMUTABLE)
+
+
+def _waits(job: Stored) -> bool:
+    """Tell whether a Job is suspended and has no pods."""
+    status = job["status"]
+    is_held = any(
+        one.get("type") == "Suspended" and one.get("status") == "True"
+        for one in status.get("conditions") or ()
+    )
+    idle = not status.get("active") and (not status.get("startTime") or is_held)
+    return bool(job["spec"].get("suspend")) and idle
+
+
+def _with_directives(old: Stored, new: Stored) -> Object:
+    """Return a template with what another one says of where its pods run, and its metadata."""
+    spec, affinity = dict(old["spec"]), dict(old["spec"].get("affinity") or {})
+    for name in ("nodeSelector", "tolerations", "schedulingGates"):
+        _copy(spec, new["spec"], name)
+    _copy(affinity, new["spec"].get("affinity") or {}, "nodeAffinity")
+    spec.pop("affinity", None)
+    if affinity or "affinity" in new["spec"]:
+        spec["affinity"] = affinity
+    metadata = dict(old["metadata"])
+    for name in ("labels", "annotations"):
+        _copy(metadata, new["metadata"], name)
+    return {**old, "metadata": metadata, "spec": spec}
+
+
+def _with_resources(old: Stored, new: Stored) -> Object:
+    """Return a pod's spec in which containers have the resources that they have in another."""
+    spec = dict(old)
+    for name in ("containers", "initContainers"):
+        before, after = old.get(name) or (), new.get(name) or ()
+        if before and len(before) == len(after):
+            spec[name] = [
+                {**one, "resources": other.get("resources")}
+                if one.get("name") == other.get("name")
+                else one
+                for one, other in zip(before, after, strict=True)
+            ]
+    return spec
+
+
+def _copy(target: Object, source: Stored, name: str) -> None:
+    target.pop(name, None)
+    if name in source:
+        target[name] = source[name]
 
 
 def validate_cron_job(obj: Object) -> list[FieldError]:

@@ -71,19 +71,31 @@ def validate_spec(spec: Stored, at: str) -> Iterator[FieldError]:
     yield from formed_if_present(spec, at, "volumeAttributesClassName", names.subdomain)
 
 
-def settle_sources(spec: Object) -> None:
-    """Drop an old-style source that it cannot be, and say the rest in the new style too."""
+def settle_sources(spec: Object, old: Stored | None = None) -> None:
+    """Drop an old-style source that it cannot be, and say the rest in the new style too.
+
+    A claim that has a source, or names one in the new style, is left with what it says.
+    """
     source = spec.get("dataSource")
-    if (
-        source is not None
-        and (source.get("apiGroup") or "", source.get("kind", "")) not in _SOURCES
-    ):
+    is_known = any(
+        one.get(name) is not None
+        for one, fields in (
+            (old or {}, ("dataSource", "dataSourceRef")),
+            (spec, ("dataSourceRef",)),
+        )
+        for name in fields
+    )
+    if source is not None and not is_known and _kind(source) not in _SOURCES:
         del spec["dataSource"]
     elif source is not None:
         spec.setdefault("dataSourceRef", dict(source))
     other = spec.get("dataSourceRef")
     if source is None and other is not None and not other.get("namespace"):
         spec["dataSource"] = {name: other[name] for name in other if name != "namespace"}
+
+
+def _kind(source: Stored) -> tuple[str, str]:
+    return source.get("apiGroup") or "", source.get("kind", "")
 
 
 def validate_modes(modes: Sequence[str], at: str) -> Iterator[FieldError]:

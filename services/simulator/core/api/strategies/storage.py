@@ -20,6 +20,11 @@ def prepare_claim(obj: Object, now: str) -> None:
     claims.settle_sources(obj["spec"])
 
 
+def settle_claim(new: Object, old: Stored) -> None:
+    """Name what a claim's volume is made of in both styles, as at its creation."""
+    claims.settle_sources(new["spec"], old["spec"])
+
+
 def default_volume(obj: Object) -> None:
     """Fill in the defaults of a PersistentVolume."""
     obj["spec"].setdefault("volumeMode", "Filesystem")
@@ -64,6 +69,7 @@ ATTRIBUTES_CLASS = Strategy(
 )
 CLAIM = Strategy(
     metadata=BOTH,
+    prepare_update=settle_claim,
     default=default_claim,
     prepare_create=prepare_claim,
     validate=claims.validate,

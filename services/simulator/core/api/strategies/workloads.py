@@ -178,8 +178,11 @@ def prepare_job(obj: Object, _now: str) -> None:
         uid, name = obj["metadata"]["uid"], obj["metadata"].get("name", "")
         own = {"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name}
         labels = template.setdefault("labels", {})
-        labels.update({**own, "controller-uid": uid, "job-name": name})
-        spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+        for key, value in {**own, "controller-uid": uid, "job-name": name}.items():
+            labels.setdefault(key, value)
+        selector = spec.get("selector") or {}
+        wanted = {"batch.kubernetes.io/controller-uid": uid, **(selector.get("matchLabels") or {})}
+        spec["selector"] = {**selector, "matchLabels": dict(sorted(wanted.items()))}
     inherit_labels(obj)
 
 
