@@ -186,7 +186,10 @@ def _node_name(name: str) -> tuple[str, ...]:
 
 
 def fixed_slice(new: Object, old: Stored) -> list[FieldError]:
-    """Refuse another type of addresses."""
-    if new.get("addressType") == old.get("addressType"):
-        return []
-    return [wrong("addressType", new.get("addressType"), IMMUTABLE)]
+    """Refuse another type of addresses, and what is wrong but for endpoints that stay."""
+    found = validate_slice(new)
+    if new.get("endpoints") == old.get("endpoints"):
+        found = [one for one in found if not one.field.startswith("endpoints")]
+    if new.get("addressType") != old.get("addressType"):
+        found.append(wrong("addressType", new.get("addressType"), IMMUTABLE))
+    return found

@@ -84,7 +84,7 @@ def _validate_generated(spec: Stored, meta: Stored) -> Iterator[FieldError]:
     labels = spec["template"]["metadata"].get("labels") or {}
     expected = own_labels(meta)
     for key, value in expected.items():
-        at = "spec.template.metadata.labels"
+        at = f"spec.template.metadata.labels[{key}]"
         if key not in labels:
             yield required(at, f"must be '{value}'")
         elif labels[key] != value:

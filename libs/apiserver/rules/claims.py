@@ -122,11 +122,12 @@ def _validate_pair(spec: Stored, at: str) -> Iterator[FieldError]:
     source, other = spec.get("dataSource"), spec.get("dataSourceRef")
     if source is None or other is None:
         return
+    # Kubernetes shows the path of the field, which prints as an empty object.
     if other.get("namespace"):
         why = "may not be specified when dataSourceRef.namespace is specified"
-        yield wrong(at, f"{at}.dataSource", why)
+        yield wrong(at, {}, why)
     elif any(source.get(name) != other.get(name) for name in ("apiGroup", "kind", "name")):
-        yield wrong(at, f"{at}.dataSource", "must match dataSourceRef")
+        yield wrong(at, {}, "must match dataSourceRef")
 
 
 def validate_update(new: Object, old: Stored) -> list[FieldError]:

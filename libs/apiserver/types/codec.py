@@ -207,10 +207,12 @@ def _map_decoder(type_: str) -> Decoder:
         if not isinstance(value, dict):
             raise Mismatch("", found=json_kind(value), wanted=go_name(type_))
         decode_item = decoder(item_type)
-        return {
+        found = {
             key: copy(absent) if item is None else decode_item(item, decoding)
             for key, item in value.items()
         }
+        # Go writes maps by their keys, and so they are shown wherever they are.
+        return dict(sorted(found.items())) if len(found) > 1 else found
 
     return run
 

@@ -152,7 +152,7 @@ ENDPOINT_SLICE = Strategy(
     default=default_slice,
     prepare_create=start_at_one,
     prepare_update=count_slice,
-    validate=addresses.validate_slice,
+    validate_new=addresses.validate_slice,
     validate_update=addresses.fixed_slice,
 )
 INGRESS = Strategy(

@@ -177,9 +177,8 @@ def prepare_job(obj: Object, _now: str) -> None:
     if not spec["manualSelector"]:
         uid, name = obj["metadata"]["uid"], obj["metadata"].get("name", "")
         own = {"batch.kubernetes.io/controller-uid": uid, "batch.kubernetes.io/job-name": name}
-        labels = template.setdefault("labels", {})
-        for key, value in {**own, "controller-uid": uid, "job-name": name}.items():
-            labels.setdefault(key, value)
+        labels = {**own, "controller-uid": uid, "job-name": name, **template.get("labels", {})}
+        template["labels"] = dict(sorted(labels.items()))
         selector = spec.get("selector") or {}
         wanted = {"batch.kubernetes.io/controller-uid": uid, **(selector.get("matchLabels") or {})}
         spec["selector"] = {**selector, "matchLabels": dict(sorted(wanted.items()))}
