@@ -13,7 +13,8 @@ from services.simulator.core.api.access.attributes import attributes_of
 from services.simulator.core.api.access.rbac import Rbac
 from services.simulator.core.api.access.users import AUTHENTICATED, User, account_name
 from services.simulator.core.api.messages import Request
-from services.simulator.core.api.store import Sources, Store
+from services.simulator.core.api.newborn import Sources
+from services.simulator.core.api.store import Store
 
 _PLURALS = {
     "ClusterRole": "clusterroles",

@@ -35,6 +35,7 @@ from services.simulator.core.api.messages import (
 )
 from services.simulator.core.api.metrics_api import MetricsApi
 from services.simulator.core.api.negotiation import Accepted
+from services.simulator.core.api.newborn import Sources
 from services.simulator.core.api.options import (
     delete_options,
     list_options,
@@ -55,7 +56,7 @@ from services.simulator.core.api.rendering import (
 from services.simulator.core.api.resources import Resource
 from services.simulator.core.api.routing import Route
 from services.simulator.core.api.storage import Version, WatchEvent
-from services.simulator.core.api.store import Object, Sources, Store
+from services.simulator.core.api.store import Object, Store
 from services.simulator.core.api.writing import Written
 
 NOT_FOUND_TEXT = b"404 page not found\n"

@@ -6,18 +6,18 @@ changes nothing keeps its resourceVersion and tells no watch; a refusal leaves n
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from libs.apiserver import metadata as new_metadata
-from services.simulator.core.api import definitions, errors, metadata, reading
+from services.simulator.core.api import definitions, errors, metadata, newborn, reading
 from services.simulator.core.api.access.users import User
 from services.simulator.core.api.builtin import BUILTIN
 from services.simulator.core.api.definitions import Definitions
 from services.simulator.core.api.frozen import FrozenDict
 from services.simulator.core.api.gates import NO_GATES
 from services.simulator.core.api.judging import Change, judge
+from services.simulator.core.api.newborn import FIRST_NAMESPACES, FIRST_PRIORITIES, Sources
 from services.simulator.core.api.ownership.managers import Manager, by_update, instead
 from services.simulator.core.api.placement import (
     check_identity,
@@ -50,34 +50,6 @@ Object = dict[str, Any]
 
 Guard = Callable[[Resource, Object, Object | None, User], None]
 """(resource, new state, old one or None, who writes)."""
-
-_NAME_TRIES = 8
-FIRST_NAMESPACES = ("kube-system", "kube-public", "default", "kube-node-lease")
-
-FIRST_PRIORITIES = (
-    (
-        "system-node-critical",
-        2000001000,
-        "Used for system critical pods that must not be moved from their current node.",
-    ),
-    (
-        "system-cluster-critical",
-        2000000000,
-        "Used for system critical pods that must run in the cluster, but can be moved to another "
-        "node "
-        "if necessary.",
-    ),
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
-    """What the store needs from outside: time and identifiers."""
-
-    now: Callable[[], datetime]
-    uids: Callable[[], str]
-    suffixes: Callable[[], str]
-    """Makes the five characters after a generateName."""
 
 
 class Store:
@@ -207,13 +179,13 @@ class Store:
     ) -> Written:
         new, meta = decoded.object, decoded.object["metadata"]
         place(kind, meta, namespace)
-        self._require_namespace(kind, meta)
+        newborn.require_namespace(self.storage, kind, meta)
         if "resourceVersion" in meta:
             raise errors.internal("resourceVersion should not be set on objects to be created")
         if self.guard is not None:
             self.guard(kind, new, None, options.user)
         admission.admit(self.plugins, self, kind, new)
-        self._stamp(kind, meta)
+        newborn.stamp(self.storage, self.sources, kind, meta, self.timestamp())
         beginning(kind, new, self.timestamp())
         strategy = strategy_of(kind)
         plain = strategy.plain_metadata
@@ -417,45 +389,3 @@ class Store:
             own.pop("managedFields", None)
             decoded.object["metadata"] = own
         return decoded
-
-    def _stamp(self, resource: Resource, meta: Object) -> None:
-        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"):
-            meta.pop(name, None)
-        meta["uid"] = self.sources.uids()
-        meta["creationTimestamp"] = self.timestamp()
-        if not meta.get("name") and meta.get("generateName"):
-            meta["name"] = self._generate_name(resource, meta)
-
-    def _generate_name(self, resource: Resource, meta: Object) -> str:
-        """Return a name with the wanted prefix, a free one if a few tries find one."""
-        name = ""
-        for _try in range(_NAME_TRIES):
-            name = meta["generateName"][:58] + self.sources.suffixes()
-            key = key_of(resource, name, meta.get("namespace", ""))
-            if self.storage.read(resource.bucket, key) is None:
-                break
-        return name
-
-    def _require_namespace(self, resource: Resource, meta: Object) -> None:
-        if not resource.namespaced:
-            return
-        name = meta["namespace"]
-        namespaces = self.resource("namespaces")
-        found = self.storage.read("namespaces", name)
-        if found is None:
-            raise errors.not_found(namespaces, name)
-        if "deletionTimestamp" in found.object["metadata"]:
-            error = errors.forbidden(
-                resource,
-                meta.get("name", ""),
-                f"unable to create new content in namespace {name} because it is being terminated",
-            )
-            assert error.details is not None
-            error.details["causes"] = [
-                {
-                    "reason": "NamespaceTerminating",
-                    "message": f"namespace {name} is being terminated",
-                    "field": "metadata.namespace",
-                }
-            ]
-            raise error
