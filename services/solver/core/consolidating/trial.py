@@ -26,6 +26,7 @@ from services.solver.core.reasons.case import a_case
 from services.solver.core.reasons.pool_reasons import pool_rejection
 
 _NO_PLACE = "its pods have no other place"
+_BESIDE = "its pods are spread in a way that does not hold beside the new node"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +112,8 @@ def attempt(bench: Bench, remains: Remains, wanted: Attempt) -> Found | Failure:
         if left:
             limited = _over_limits(packer.problem, number) if wanted.buys else ""
             return Failure(message=f"{_NO_PLACE}{limited}", pod_uid=group.uids[-left])
+    if packer.surprises():
+        return Failure(message=_BESIDE, pod_uid=packer.groups[0].uids[0])
     if len(packer.bins.claims) > 1:
         return Failure(message="its pods need more than one new node")
     done = _Packed(tried=tried, packer=packer, seats=seats(packer))
