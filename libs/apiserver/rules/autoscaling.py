@@ -75,7 +75,10 @@ def validate(obj: Object) -> list[FieldError]:
     """Return what is wrong with a HorizontalPodAutoscaler."""
     spec = widened(obj["spec"]) if obj.get("apiVersion") == OLD else obj["spec"]
     found = list(_validate_bounds(spec))
-    found += _validate_reference(spec.get("scaleTargetRef") or {}, "spec.scaleTargetRef")
+    scaled = spec.get("scaleTargetRef") or {}
+    # Of what the core API serves this alone can be scaled.
+    is_core = scaled.get("kind") == "ReplicationController"
+    found += _validate_reference(scaled, "spec.scaleTargetRef", may_be_core=is_core)
     for index, metric in enumerate(spec.get("metrics") or ()):
         found += _validate_metric(metric, f"spec.metrics[{index}]")
     for name in ("scaleUp", "scaleDown"):
@@ -101,7 +104,7 @@ def _validate_bounds(spec: Stored) -> Iterator[FieldError]:
         yield not_allowed("spec.metrics", f"{why} replicas")
 
 
-def _validate_reference(reference: Stored, at: str) -> Iterator[FieldError]:
+def _validate_reference(reference: Stored, at: str, *, may_be_core: bool) -> Iterator[FieldError]:
     for name in ("kind", "name"):
         if not reference.get(name):
             yield required(f"{at}.{name}")
@@ -110,7 +113,7 @@ def _validate_reference(reference: Stored, at: str) -> Iterator[FieldError]:
     version = reference.get("apiVersion", "")
     if version.count("/") > 1:
         yield wrong(f"{at}.apiVersion", version, f"unexpected GroupVersion string: {version}")
-    elif "/" not in version and version != "v1":
+    elif "/" not in version and not may_be_core:
         yield wrong(f"{at}.apiVersion", version, "apiVersion must specify API group")
 
 
@@ -135,7 +138,8 @@ def _validate_metric(metric: Stored, at: str) -> Iterator[FieldError]:
 
 def _validate_source(source: Stored, at: str, kind: str) -> Iterator[FieldError]:
     if kind == "object":
-        yield from _validate_reference(source.get("describedObject") or {}, f"{at}.describedObject")
+        described = source.get("describedObject") or {}
+        yield from _validate_reference(described, f"{at}.describedObject", may_be_core=True)
     if kind in ("object", "external", "pods"):
         name = (source.get("metric") or {}).get("name", "")
         if not name:

@@ -5,7 +5,6 @@ kube-apiserver 1.36.
 """
 
 import base64
-import json
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +13,7 @@ from libs.apiserver import names
 from libs.apiserver.checks import formed, not_negative
 from libs.apiserver.field_errors import FieldError, required, too_long, wrong
 from libs.apiserver.metadata import IMMUTABLE
+from libs.apiserver.types.json_text import problem_of
 
 Object = dict[str, Any]
 Stored = Mapping[str, Any]
@@ -82,10 +82,8 @@ def secret_warnings(obj: Object, _old: Mapping[str, Any] | None) -> list[str]:
 
 
 def _validate_json(encoded: str, at: str) -> Iterator[FieldError]:
-    try:
-        json.loads(base64.b64decode(encoded))
-    except ValueError as error:
-        yield wrong(at, "<secret contents redacted>", str(error))
+    if why := problem_of(base64.b64decode(encoded)):
+        yield wrong(at, "<secret contents redacted>", why)
 
 
 def fixed_revision(new: Object, old: Stored) -> list[FieldError]:

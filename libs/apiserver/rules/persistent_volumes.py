@@ -30,7 +30,7 @@ from libs.apiserver.metadata import IMMUTABLE
 from libs.apiserver.rules.claims import validate_modes
 from libs.apiserver.rules.selectors import validate_node_selector
 from libs.apiserver.rules.volumes import PERSISTENT, Check, csi_driver_name
-from libs.apiserver.types.internal import difference
+from libs.apiserver.types.internal import difference, internal
 from libs.domain import quantity_text
 
 Object = dict[str, Any]
@@ -175,8 +175,11 @@ _PATHS: Mapping[str, str] = MappingProxyType({"gcePersistentDisk": "persistentDi
 
 
 def fixed(new: Object, old: Stored) -> list[FieldError]:
-    """Refuse another source and another mode of a volume that exists."""
-    found: list[FieldError] = []
+    """Refuse another source, mode and place of a volume that exists.
+
+    What else is wrong with it is found a second time, as Kubernetes does.
+    """
+    found = validate(new)
     after, before = new["spec"], old["spec"]
     sources = [
         {name: _without_secret(spec, name) for name in _ORDER if name in spec}
@@ -188,6 +191,10 @@ def fixed(new: Object, old: Stored) -> list[FieldError]:
         found.append(not_allowed("spec.persistentvolumesource", why))
     if after.get("volumeMode") != before.get("volumeMode"):
         found.append(wrong("volumeMode", after.get("volumeMode"), IMMUTABLE))
+    place = after.get("nodeAffinity")
+    if "nodeAffinity" in before and place != before["nodeAffinity"]:
+        why = f"{IMMUTABLE}, except for updating from beta label to GA"
+        found.append(wrong("nodeAffinity", internal("*core/v1.VolumeNodeAffinity", place), why))
     return found
 
 

@@ -189,6 +189,7 @@ _VOLUME_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "hostPath": {"type": ""},
     "iscsi": {"iscsiInterface": "default"},
     "rbd": {"pool": "rbd", "user": "admin", "keyring": "/etc/ceph/keyring"},
+    "scaleIO": {"storageMode": "ThinProvisioned", "fsType": "xfs"},
     "azureDisk": {
         "cachingMode": "ReadWrite",
         "fsType": "ext4",
@@ -198,13 +199,18 @@ _VOLUME_DEFAULTS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+def default_sources(holder: Object) -> None:
+    """Fill in what a volume's sources leave out, be it a pod's or a persistent one."""
+    for source, defaults in _VOLUME_DEFAULTS.items():
+        if source in holder:
+            for name, value in defaults.items():
+                holder[source].setdefault(name, value)
+
+
 def _default_volume(volume: Object) -> None:
-    sources = [key for key in volume if key != "name"]
-    if not sources:
+    if all(key == "name" for key in volume):
         volume["emptyDir"] = {}
-    for source in sources:
-        for name, value in _VOLUME_DEFAULTS.get(source, {}).items():
-            volume[source].setdefault(name, value)
+    default_sources(volume)
     if "ephemeral" in volume:
         claim = volume["ephemeral"].get("volumeClaimTemplate") or {}
         claim.get("spec", {}).setdefault("volumeMode", "Filesystem")

@@ -2,7 +2,7 @@
 
 from libs.apiserver.field_errors import FieldError, wrong
 from libs.apiserver.metadata import IMMUTABLE
-from libs.apiserver.rules import claims, persistent_volumes
+from libs.apiserver.rules import claims, persistent_volumes, podspec
 from libs.apiserver.rules import storage as rules
 from services.simulator.core.api.strategies.generations import count_changes
 from services.simulator.core.api.strategies.strategy import BOTH, WHOLE, Object, Stored, Strategy
@@ -29,6 +29,7 @@ def default_volume(obj: Object) -> None:
     """Fill in the defaults of a PersistentVolume."""
     obj["spec"].setdefault("volumeMode", "Filesystem")
     obj["spec"].setdefault("persistentVolumeReclaimPolicy", "Retain")
+    podspec.default_sources(obj["spec"])
     obj["status"].setdefault("phase", "Pending")
 
 
