@@ -19,7 +19,7 @@ _DEPRECATED_LABELS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "beta.kubernetes.io/instance-type": ("v1.17", "node.kubernetes.io/instance-type"),
     }
 )
-_OLD_VOLUMES: Mapping[str, str] = MappingProxyType(
+OLD_VOLUMES: Mapping[str, str] = MappingProxyType(
     {
         "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
         "gitRepo": "deprecated in v1.11, and disabled by default in v1.33+",
@@ -51,8 +51,8 @@ def warnings(spec: Stored, at: str) -> Iterator[str]:
     yield from _of_labels(spec, at)
     for index, volume in enumerate(spec.get("volumes") or ()):
         for source in volume:
-            if source in _OLD_VOLUMES:
-                yield f"{at}.volumes[{index}].{source}: {_OLD_VOLUMES[source]}"
+            if source in OLD_VOLUMES:
+                yield f"{at}.volumes[{index}].{source}: {OLD_VOLUMES[source]}"
         for projection in (volume.get("projected") or {}).get("sources") or ():
             if not projection:
                 yield f'volume "{volume.get("name", "")}" (Projected) has no sources provided'
@@ -100,11 +100,22 @@ def _of_node_affinity(affinity: Stored, at: str) -> Iterator[str]:
     ]
     for term, place in terms:
         for index, entry in enumerate(term.get("matchExpressions") or ()):
-            here, key = f"{place}.matchExpressions[{index}]", entry.get("key", "")
-            if key in _DEPRECATED_LABELS:
-                yield f"{here}.key: {key} is {_deprecation(key)}"
+            here = f"{place}.matchExpressions[{index}]"
+            yield from _of_key(entry, here)
             if place.endswith(".preference"):
                 yield from _odd_values(entry.get("values") or (), here)
+
+
+def deprecated_labels(term: Stored, at: str) -> Iterator[str]:
+    """Yield the labels of nodes by old names that a term asks for."""
+    for index, entry in enumerate(term.get("matchExpressions") or ()):
+        yield from _of_key(entry, f"{at}.matchExpressions[{index}]")
+
+
+def _of_key(entry: Stored, at: str) -> Iterator[str]:
+    key = entry.get("key", "")
+    if key in _DEPRECATED_LABELS:
+        yield f"{at}.key: {key} is {_deprecation(key)}"
 
 
 def _odd_values(values: Sequence[str], at: str) -> Iterator[str]:

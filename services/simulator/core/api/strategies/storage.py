@@ -2,7 +2,7 @@
 
 from libs.apiserver.field_errors import FieldError, wrong
 from libs.apiserver.metadata import IMMUTABLE
-from libs.apiserver.rules import claims, persistent_volumes, podspec
+from libs.apiserver.rules import claims, persistent_volumes, podspec, volume_warnings
 from libs.apiserver.rules import storage as rules
 from services.simulator.core.api.strategies.generations import count_changes
 from services.simulator.core.api.strategies.strategy import BOTH, WHOLE, Object, Stored, Strategy
@@ -83,6 +83,7 @@ VOLUME = Strategy(
     prepare_create=prepare_volume,
     validate=persistent_volumes.validate,
     validate_update=persistent_volumes.fixed,
+    warnings=volume_warnings.warnings,
 )
 DRIVER = Strategy(
     default=rules.default_driver,
