@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from libs.domain import feature_gates, objective, question, scenario, solution
 from libs.domain.pod import Target
+from libs.domain.price_change import LEAST_DELTA_PPM, MOST_DELTA_PPM
 from libs.domain.reason import TargetKind
 from tests.support.strategies.cluster import nodepools, overlays
 from tests.support.strategies.decision import plans
@@ -113,7 +114,7 @@ edits = st.one_of(
     st.builds(
         scenario.EditOfferings,
         available=st.none(),
-        price_delta_ppm=st.integers(-1_000_000, 2**63 - 1),
+        price_delta_ppm=st.integers(LEAST_DELTA_PPM, MOST_DELTA_PPM),
     ),
 )
 diffs = st.builds(
