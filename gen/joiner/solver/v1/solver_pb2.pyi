@@ -327,8 +327,8 @@ Global___BlastRadius: _TypeAlias = BlastRadius  # noqa: Y015
 
 @_typing.final
 class SpotDiversity(_message.Message):
-    """A way out where the cloud takes spot nodes away or has none. It holds for what the refine stage changes: plans in
-    which the fast stage is short of it are refined only so that they get no worse.
+    """A way out where the cloud takes spot nodes away or has none. Only the refine stage minds it, and it is the one term
+    for which a refined plan may be dearer than the fast one. Where it cannot be met a plan is no further from it.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
